@@ -1,14 +1,13 @@
 //! `cp.async` and the wait for it.
 
-use super::{copies::Copy, plain::gather};
 use crate::check::{Actor, Mode, Strength};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::faults::Faults,
+    lanes::{addresses::gather, frame::Frame},
+    state::{copies::Copy, team::Team, warp::Warp, worker::Worker},
+    watch::{faults::Faults, progress::Progress},
 };
 use crate::memory::{lanes, read, write};
-use crate::program::{address, instruction::Space};
+use crate::program::instruction::Space;
 
 impl Worker<'_> {
     /// `cp.async`: data are read now and arrive when their group is waited for.
@@ -100,40 +99,4 @@ impl Worker<'_> {
         let actor = Actor { warp: warp.index, pc: copy.pc, strength: Strength::Plain };
         self.shadow_progress(team, actor, copy.lane.into(), copy.to, copy.bytes.into(), progress);
     }
-
-    /// Tells the shadow of shared memory how far a copy to `at` is.
-    pub fn shadow_progress(
-        &self,
-        team: &mut Team,
-        actor: Actor,
-        lane: usize,
-        at: u64,
-        bytes: u32,
-        progress: Progress,
-    ) {
-        let Some(offset) = self.offset_of(at) else { return };
-        let Team { shadow: Some(shadow), order, .. } = team else { return };
-        match progress {
-            Progress::Issued => shadow.issue(actor, lane as u32, offset, bytes),
-            Progress::Done => shadow.complete(order, actor, lane as u32, offset, bytes),
-            Progress::DoneElsewhere => shadow.written_elsewhere(order, offset, bytes),
-        }
-    }
-
-    /// Where an address of the own block lies in the storage.
-    pub fn offset_of(&self, at: u64) -> Option<u32> {
-        let place = self.launch.shared.place(at).filter(|_| address::rank_of(at).is_none())?;
-        Some((at - self.launch.shared.start(at)) as u32 + place.offset)
-    }
-}
-
-/// How far a copy is.
-#[derive(Clone, Copy)]
-pub enum Progress {
-    /// On its way.
-    Issued,
-    /// There.
-    Done,
-    /// There, from another block.
-    DoneElsewhere,
 }

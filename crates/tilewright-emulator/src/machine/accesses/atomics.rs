@@ -5,11 +5,10 @@ use std::sync::{
     atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
-use super::plain::placed;
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
+    lanes::{addresses::placed, frame::Frame},
+    state::{team::Team, warp::Warp, worker::Worker},
     watch::faults::Faults,
 };
 use crate::memory::{Addresses, lanes, read, write};

@@ -2,8 +2,8 @@
 
 use crate::check::{Mode, Side};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    state::{team::Team, warp::Warp, worker::Worker},
     watch::{
         faults::{Fault, Faults},
         unwritten::Unwritten,

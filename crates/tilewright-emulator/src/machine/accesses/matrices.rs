@@ -1,15 +1,12 @@
 //! The memory side of matrix instructions.
 
-use super::{plain::placed, tiles::Tile};
+use super::tiles::Tile;
 use crate::alu;
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::{
-        definedness::{Bits, Decision},
-        faults::Faults,
-    },
+    lanes::{addresses::placed, frame::Frame},
+    state::{team::Team, undefined::Bits, warp::Warp, worker::Worker},
+    watch::{definedness::Decision, faults::Faults},
 };
 use crate::memory::{Addresses, lanes, read, write};
 use crate::program::instruction::{MemorySite, Slot, Space, Transpose, Width};

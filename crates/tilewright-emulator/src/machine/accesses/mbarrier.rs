@@ -3,13 +3,18 @@
 //! PTX leaves open what the word holds. Here it is, from the lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20), bytes that are
 //! missing (21, signed), the parity of the phase, and a mark that it is initialised.
 
-use super::plain::placed;
 use crate::check::{FindingKind, Mode, Severity, Strength};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    tensor::transfer::Transfer,
-    watch::{faults::Faults, observer::EventKind},
+    lanes::{addresses::placed, frame::Frame},
+    state::{
+        observer::EventKind,
+        team::Team,
+        transfer::Transfer,
+        waiting::{Missing, Waiting},
+        warp::Warp,
+        worker::Worker,
+    },
+    watch::faults::Faults,
 };
 use crate::memory::{lanes, read, write};
 use crate::program::{
@@ -82,40 +87,6 @@ impl Word {
     /// Phases that have ended between this and what the word said before.
     fn phases_since(self, before: u64) -> u64 {
         Self::unpack(before).is_some_and(|before| before.phase != self.phase).into()
-    }
-}
-
-/// What a phase of an mbarrier still lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
-    arrivals: u64,
-    expected: u64,
-    bytes: i64,
-}
-
-impl Missing {
-    /// What is missing, and what to do about it.
-    pub fn sentences(self) -> (String, &'static str) {
-        let Self { arrivals, expected, bytes } = self;
-        let of_arrivals = match (arrivals, expected) {
-            (0, _) => "all threads have arrived".into(),
-            (all, expected) if all == expected => format!("nobody has arrived of {expected}"),
-            (some, expected) => format!("{some} arrivals of {expected} are missing"),
-        };
-        let lacks = match bytes {
-            0 => of_arrivals,
-            1.. => format!("{of_arrivals}, and {bytes} bytes that were announced have not come"),
-            _ => format!("{of_arrivals}, and {} bytes have come that were not announced", -bytes),
-        };
-        let fix = match bytes {
-            0 => {
-                "initialise it with the number of threads that arrive in each phase, and flip the parity that is waited for after every phase: 0 is that of the first"
-            }
-            _ => {
-                "announce with expect_tx the bytes of all copies of a phase: of a tensor's box all, also those outside of the tensor"
-            }
-        };
-        (lacks, fix)
     }
 }
 
@@ -207,12 +178,13 @@ impl Worker<'_> {
         }
         match missing {
             Some((at, missing)) => {
-                if warp.keeps_waiting(pc, mask, at, missing, team.cluster.events.get()) {
+                let event = team.cluster.events.get();
+                if warp.waiting.keep(Waiting { pc, lanes: mask, at, missing, event }) {
                     self.tell(EventKind::Waits, team, warp.index, Some(at));
                 }
             }
             None => {
-                warp.stops_waiting(mask);
+                warp.waiting.stop(mask);
                 team.cluster.happened();
             }
         }

@@ -5,11 +5,13 @@ use crate::check::{
     Strength, fix,
 };
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    watch::{
-        definedness::{Source, What, bits_of},
-        faults::Faults,
+    state::{
+        source::{Source, What},
+        team::Team,
+        warp::Warp,
+        worker::Worker,
     },
+    watch::{definedness::bits_of, faults::Faults},
 };
 use crate::program::{address, instruction::Space};
 

@@ -3,8 +3,8 @@
 use crate::check::{FindingKind, Mode, Severity};
 use crate::machine::{
     arrays::surface::Goes,
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    state::{team::Team, warp::Warp, worker::Worker},
     watch::faults::Faults,
 };
 use crate::memory::{lanes, read, write};

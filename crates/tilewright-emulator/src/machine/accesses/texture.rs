@@ -3,8 +3,8 @@
 use crate::check::{FindingKind, Severity, Side};
 use crate::machine::{
     arrays::texture::{Texture, TextureShape},
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    state::{team::Team, warp::Warp, worker::Worker},
 };
 use crate::memory::lanes;
 use crate::program::instruction::{Layered, Space, TextureKind, TextureRef};

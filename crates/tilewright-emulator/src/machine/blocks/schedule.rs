@@ -1,16 +1,18 @@
 //! The warps of a block are executed one after another until all have exited.
 
 use super::{
+    barriers::{note_skipped, report_divergence},
     block::{Block, Progress},
-    options::LaunchError,
-    team::BARRIERS,
-    warp::State,
-    worker::{Executing, Worker},
 };
 use crate::check::{FindingKind, Severity};
-use crate::machine::steps::{
-    barriers::{note_skipped, report_divergence},
-    interpret::{self, FUEL, Stop},
+use crate::machine::{
+    state::{
+        options::LaunchError,
+        team::BARRIERS,
+        warp::State,
+        worker::{Executing, Worker},
+    },
+    steps::interpret::{self, FUEL, Stop},
 };
 use crate::program::{Program, instruction::Op};
 

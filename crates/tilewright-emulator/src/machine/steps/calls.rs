@@ -3,14 +3,14 @@
 use super::printf;
 use crate::check::{FindingKind, Mode, Severity, Side};
 use crate::machine::{
-    accesses::heap::BadFree,
-    blocks::{
+    lanes::frame::Frame,
+    state::{
+        heap::BadFree,
         options::LaunchError,
         team::Team,
         warp::{Join, JoinKind, Path, State, Warp},
         worker::Worker,
     },
-    lanes::frame::Frame,
     watch::definedness::begin_undefined,
 };
 use crate::memory::{Budget, Use, lanes};

@@ -5,12 +5,12 @@
 use crate::check::{FindingKind, Severity};
 use crate::machine::{
     accesses::atomics,
-    blocks::{
+    lanes::frame::Frame,
+    state::{
         team::Team,
         warp::{Path, State, Warp},
         worker::Worker,
     },
-    lanes::frame::Frame,
     watch::definedness::exchange_undefined,
 };
 use crate::memory::lanes;

@@ -6,16 +6,16 @@ use super::{
 };
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{
-        team::Team,
-        warp::{Path, State, Warp},
-        worker::Worker,
-    },
     lanes::{
         frame::Frame,
         host_isa::for_each_host_isa,
         numbers::{bits32, compared, max32, max64, min32, min64},
         vector,
+    },
+    state::{
+        team::Team,
+        warp::{Path, State, Warp},
+        worker::Worker,
     },
 };
 use crate::program::instruction::{Guard, Inst, Op, Place};

@@ -4,12 +4,12 @@ use std::hash::{DefaultHasher, Hasher};
 
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{
+    lanes::{frame::Frame, scalar, vector},
+    state::{
         team::Team,
         warp::{Path, Warp},
         worker::Worker,
     },
-    lanes::{frame::Frame, scalar, vector},
     tensor::in_flight::commit_products,
 };
 use crate::program::instruction::{Inst, Rare};

@@ -1,8 +1,8 @@
 //! Special registers.
 
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::{frame::Frame, vector},
+    state::{team::Team, warp::Warp, worker::Worker},
 };
 use crate::program::instruction::{Inst, Special};
 

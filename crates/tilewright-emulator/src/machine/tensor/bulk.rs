@@ -3,17 +3,18 @@
 //! A copy that tells an mbarrier is done when somebody waits there, one of a group when its thread waits for the group: as late as is
 //! legal, or at once, as [`Schedule`] says.
 
-use super::transfer::{Far, Transfer};
 use crate::check::{FindingKind, Mode, Severity};
 use crate::machine::{
-    Schedule,
-    accesses::plain::placed,
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::{
-        faults::{Fault, Faults},
+    lanes::{addresses::placed, frame::Frame},
+    state::{
         observer::EventKind,
+        options::Schedule,
+        team::Team,
+        transfer::{Far, Transfer},
+        warp::Warp,
+        worker::Worker,
     },
+    watch::faults::{Fault, Faults},
 };
 use crate::memory::{Addresses, lanes};
 use crate::program::{
@@ -52,7 +53,7 @@ impl Worker<'_> {
                 self.issue_bulk(warp, team, copy);
             }
             if site.blocks.is_none() {
-                let barrier = barrier.as_ref().map(|barrier| ranked(barrier.at[lane], team));
+                let barrier = barrier.as_ref().map(|barrier| team.ranked(barrier.at[lane]));
                 self.issue_bulk(warp, team, Transfer { barrier, ..transfer });
             }
         }
@@ -72,7 +73,7 @@ impl Worker<'_> {
         faults: &mut Faults,
         pc: u32,
     ) -> Option<Transfer> {
-        let (shared, far, far_space) = (ranked(shared.at[lane], team), far.0.at[lane], far.1);
+        let (shared, far, far_space) = (team.ranked(shared.at[lane]), far.0.at[lane], far.1);
         let is_load = site.direction == Direction::Load;
         let base = Transfer {
             block: team.number,
@@ -105,7 +106,7 @@ impl Worker<'_> {
                     return None;
                 }
                 let (far, global) = match far_space {
-                    Space::Shared => (Far::Shared, ranked(far, team)),
+                    Space::Shared => (Far::Shared, team.ranked(far)),
                     _ => (Far::Global, far),
                 };
                 let row = Row { shared: 0, bytes, first: 0, end: bytes, global };
@@ -172,7 +173,7 @@ impl Worker<'_> {
             }
         };
         if let Some(barrier) = transfer.barrier {
-            self.check_barrier(team, transfer.pc, warp, transfer.lane.into(), own(barrier, team));
+            self.check_barrier(team, transfer.pc, warp, transfer.lane.into(), team.own(barrier));
         }
         self.begin_transfer(warp, team, &mut transfer);
         if let Some(barrier) = transfer.barrier {
@@ -193,7 +194,7 @@ impl Worker<'_> {
 
     /// Does what is on its way to an mbarrier, if anything is. Returns whether something was.
     pub fn finish_loads(&mut self, warp: &mut Warp, team: &mut Team, barrier: u64) -> bool {
-        let barrier = Some(ranked(barrier, team));
+        let barrier = Some(team.ranked(barrier));
         let loads = std::mem::take(&mut *team.cluster.loads.borrow_mut());
         let (done, rest): (Vec<_>, Vec<_>) = loads.into_iter().partition(|load| load.barrier == barrier);
         team.cluster.loads.borrow_mut().extend(rest);
@@ -313,17 +314,4 @@ impl Worker<'_> {
             (message, fix.into())
         });
     }
-}
-
-/// An address of the own block without its rank, others as they are.
-pub fn own(at: u64, team: &Team) -> u64 {
-    match address::rank_of(at) {
-        Some(rank) if rank == team.rank => address::without_rank(at),
-        _ => at,
-    }
-}
-
-/// An address with its rank.
-pub fn ranked(at: u64, team: &Team) -> u64 {
-    if address::rank_of(at).is_some() { at } else { address::by_rank(at, team.rank) }
 }

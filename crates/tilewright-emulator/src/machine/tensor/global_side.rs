@@ -1,11 +1,14 @@
 //! The bytes of global memory that bulk copies read and write, as the race checks see them: at any time between a copy's issue and the
 //! wait for it.
 
-use super::transfer::{Far, Transfer};
 use crate::check::{
     Actor, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, WAIT_FOR_STORE, fix,
 };
-use crate::machine::blocks::{team::Team, worker::Worker};
+use crate::machine::state::{
+    team::Team,
+    transfer::{Far, Transfer},
+    worker::Worker,
+};
 use crate::program::address;
 
 /// Where a copy stands.

@@ -3,41 +3,15 @@
 //! The emulator computes an instruction when the warpgroup has come to it; the hardware may read its operands until the group of
 //! instructions is waited for. So they are looked at again then: what was written meanwhile may be what the hardware has read.
 
-use std::collections::VecDeque;
-
-use super::wgmma::WARPS;
 use crate::check::{Event, FindingKind, Mode, Severity, Side, Strength};
-use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    watch::observer::EventKind,
+use crate::machine::state::{
+    in_flight::{InFlight, Piece},
+    observer::EventKind,
+    team::{Team, WARPS},
+    warp::Warp,
+    worker::Worker,
 };
 use crate::memory::read;
-
-/// Sixteen bytes of an operand.
-#[derive(Clone, Copy, Debug)]
-pub struct Piece {
-    pub at: u64,
-    pub data: [u8; 16],
-    /// The instruction.
-    pub pc: u32,
-}
-
-/// The operands of a warpgroup's instructions, by group.
-#[derive(Debug, Default)]
-pub struct InFlight {
-    open: Vec<Piece>,
-    closed: VecDeque<Vec<Piece>>,
-    /// Groups that have been closed, and those of them that are done.
-    count: u32,
-    done: u32,
-}
-
-impl InFlight {
-    /// An instruction reads these pieces.
-    pub fn issue(&mut self, pieces: Vec<Piece>) {
-        self.open.extend(pieces);
-    }
-}
 
 /// The operands of a warp's group.
 pub fn of_warp<'a>(team: &'a mut Team, warp: &Warp) -> &'a mut InFlight {
@@ -52,11 +26,7 @@ pub fn of_warp<'a>(team: &'a mut Team, warp: &Warp) -> &'a mut InFlight {
 pub fn commit_products(worker: &Worker<'_>, warp: &mut Warp, team: &mut Team) {
     warp.products += 1;
     let number = warp.products;
-    let flight = of_warp(team, warp);
-    if flight.count < number {
-        flight.count = number;
-        let pieces = std::mem::take(&mut flight.open);
-        flight.closed.push_back(pieces);
+    if of_warp(team, warp).close(number) {
         worker.tell(EventKind::Multiplies, team, warp.index, None);
     }
 }
@@ -65,15 +35,8 @@ impl Worker<'_> {
     /// A warp waits until at most `keep` groups are left. The first of the four that waits has waited for all: the instructions are theirs together.
     pub fn wait_products(&mut self, warp: &mut Warp, team: &mut Team, keep: u32) {
         let target = warp.products.saturating_sub(keep);
-        loop {
-            let flight = of_warp(team, warp);
-            if flight.done >= target {
-                return;
-            }
-            flight.done += 1;
-            let closed = flight.closed.pop_front();
+        while let Some(pieces) = of_warp(team, warp).collect(target) {
             self.tell(EventKind::Collects, team, warp.index, None);
-            let Some(pieces) = closed else { return };
             if pieces.is_empty() {
                 continue;
             }

@@ -2,9 +2,8 @@
 
 use crate::check::{FindingKind, Mode, Severity};
 use crate::machine::{
-    accesses::plain::placed,
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
+    lanes::{addresses::placed, frame::Frame},
+    state::{team::Team, warp::Warp, worker::Worker},
     watch::faults::Faults,
 };
 use crate::memory::lanes;

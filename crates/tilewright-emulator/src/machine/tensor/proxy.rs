@@ -1,10 +1,7 @@
 //! Fences between proxies: what threads do with shared memory, and what the asynchronous proxy sees of it.
 
 use crate::check::{Entry, Event, FindingKind, Severity, Side};
-use crate::machine::{
-    Races,
-    blocks::{team::Team, warp::Warp, worker::Worker},
-};
+use crate::machine::state::{options::Races, team::Team, warp::Warp, worker::Worker};
 use crate::program::instruction::{Op, Rare};
 
 impl Worker<'_> {

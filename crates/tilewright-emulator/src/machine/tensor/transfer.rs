@@ -1,74 +1,24 @@
-//! What a bulk copy moves, and how.
+//! Bulk copies begin, and end.
 
-use super::{bulk::own, global_side::Moment};
+use super::global_side::Moment;
 use crate::alu::{self, Operation};
-use crate::check::{Actor, FindingKind, Mode, Severity, Side, Strength};
+use crate::check::{Actor, FindingKind, Mode, Severity, Strength};
 use crate::machine::{
-    accesses::{asynchronous::Progress, atomics},
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    watch::faults::Faults,
+    accesses::atomics,
+    state::{
+        team::Team,
+        transfer::{Far, Transfer},
+        warp::Warp,
+        worker::Worker,
+    },
+    watch::{faults::Faults, progress::Progress},
 };
 use crate::program::instruction::{AtomicOp, Space};
 use crate::ptx_isa::{Modifiers, Opcode, ScalarOp, Type};
-use crate::tensor_map::{ElementType, Fill, Row, Swizzle, TensorMap};
+use crate::tensor_map::{ElementType, Fill, TensorMap};
 
 /// Bytes that are moved and swizzled together.
 const PIECE: u32 = 16;
-
-/// The side of a copy that is not the shared memory it names first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Far {
-    /// Global memory.
-    Global,
-    /// The own shared memory: the copy goes to another block.
-    Shared,
-}
-
-/// A bulk copy of a thread.
-#[derive(Clone, Debug)]
-pub struct Transfer {
-    /// The block, warp and lane that have issued it, and where.
-    pub block: u32,
-    pub warp: u32,
-    pub lane: u8,
-    pub pc: u32,
-    /// Whether `shared` is written.
-    pub is_load: bool,
-    /// The address in shared memory, with the rank of its block.
-    pub shared: u64,
-    pub far: Far,
-    pub rows: Vec<Row>,
-    pub swizzle: Swizzle,
-    /// The type of the elements of a tensor.
-    pub element: Option<ElementType>,
-    /// Eight bytes of what lies outside of a tensor.
-    pub fill: u64,
-    /// What is done with what is there.
-    pub reduction: Option<(AtomicOp, Option<Type>)>,
-    /// The mbarrier that is told, with the rank of its block.
-    pub barrier: Option<u64>,
-    /// When it was issued, by its block.
-    pub stamp: u32,
-    /// Warps, a bit for each, whose wait at the mbarrier has passed while it was on its way.
-    pub passed_by: u32,
-    /// Whether it is the store of an earlier lane once more, by the same instruction: the epilogues of CUTLASS let a whole warp issue one.
-    pub repeats: bool,
-    /// What a store has found in shared memory when it was issued.
-    pub before: Vec<u8>,
-}
-
-impl Transfer {
-    /// Who has issued it.
-    pub fn side(&self) -> Side {
-        Side { pc: Some(self.pc), block: self.block, warp: self.warp, lanes: 1 << self.lane }
-    }
-
-    /// Whether both put the same bytes of shared memory in the same place.
-    pub fn is_same_store(&self, other: &Self) -> bool {
-        let is_plain = self.reduction.is_none() && other.reduction.is_none();
-        is_plain && self.shared == other.shared && self.swizzle == other.swizzle && self.rows == other.rows
-    }
-}
 
 /// Eight bytes of what lies outside of a tensor: an H100 fills with these halves, whatever the floating-point type.
 pub fn fill(map: &TensorMap) -> u64 {
@@ -81,7 +31,7 @@ pub fn fill(map: &TensorMap) -> u64 {
 impl Worker<'_> {
     /// A copy begins: what it reads must be there, and what it writes must be free.
     pub fn begin_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
-        let shared = own(transfer.shared, team);
+        let shared = team.own(transfer.shared);
         self.check_global_side(team, transfer, Moment::Issued);
         if transfer.is_load {
             self.each_piece(team, transfer, shared, |worker, team, at| {
@@ -91,7 +41,7 @@ impl Worker<'_> {
                 worker.shadow_progress(team, actor(transfer), lane, at, PIECE, Progress::Issued);
             });
             if let (Far::Shared, Some(row)) = (transfer.far, transfer.rows.first()) {
-                let (lane, from) = (transfer.lane.into(), own(row.global, team));
+                let (lane, from) = (transfer.lane.into(), team.own(row.global));
                 self.check_proxy(team, transfer.pc, warp, lane, from, row.bytes);
             }
             return;
@@ -107,7 +57,7 @@ impl Worker<'_> {
 
     /// Moves the data, and tells the mbarrier.
     pub fn finish_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
-        let shared = own(transfer.shared, team);
+        let shared = team.own(transfer.shared);
         self.check_global_side(team, transfer, Moment::Done);
         let mut faults = Faults::default();
         if transfer.is_load {
@@ -122,7 +72,8 @@ impl Worker<'_> {
         self.report_faults(&faults, transfer.side(), PIECE, mode);
         if let Some(barrier) = transfer.barrier {
             let bytes: u64 = transfer.rows.iter().map(|row| u64::from(row.bytes)).sum();
-            self.complete_bytes(warp, team, own(barrier, team), transfer, bytes);
+            let barrier = team.own(barrier);
+            self.complete_bytes(warp, team, barrier, transfer, bytes);
         }
     }
 
@@ -203,7 +154,7 @@ impl Worker<'_> {
         transfer: &Transfer,
         faults: &mut Faults,
     ) -> Vec<u8> {
-        let (lane, pc, shared) = (transfer.lane.into(), transfer.pc, own(transfer.shared, team));
+        let (lane, pc, shared) = (transfer.lane.into(), transfer.pc, team.own(transfer.shared));
         let mut bytes = Vec::new();
         self.each_piece(team, transfer, shared, |worker, team, at| {
             let cell = worker.element(Space::Shared, warp, team, at, lane, PIECE, Mode::Read, faults, pc);

@@ -2,7 +2,7 @@
 
 use super::{
     descriptor::Descriptor,
-    in_flight::{self, Piece},
+    in_flight::{self},
 };
 use crate::alu::{
     self,
@@ -11,14 +11,16 @@ use crate::alu::{
 use crate::check::{Event, FindingKind, Mode, Severity, Side};
 use crate::count::AccessCount;
 use crate::machine::{
-    blocks::{
+    lanes::frame::Frame,
+    state::{
+        in_flight::Piece,
         options::Races,
-        team::Team,
+        team::{Team, WARPS},
+        undefined::Bits,
         warp::{Path, Warp},
         worker::Worker,
     },
-    lanes::frame::Frame,
-    watch::{definedness::Bits, faults::Faults},
+    watch::faults::Faults,
 };
 use crate::memory::Addresses;
 use crate::program::{
@@ -26,9 +28,6 @@ use crate::program::{
     instruction::{RegisterMisuse, Slot, Space, WgmmaFactor, WgmmaSite},
 };
 use crate::ptx_isa::{Fragment, Major, MatrixOp, Type};
-
-/// Warps of a warpgroup.
-pub const WARPS: usize = 4;
 
 /// Bytes of a line along k: that is what an instruction takes of every type.
 const DEPTH: usize = 32;

@@ -1,7 +1,8 @@
 //! Accesses that no memory answers.
 
+use super::neighbours;
 use crate::check::{FindingKind, Mode, Severity, Side};
-use crate::machine::blocks::{neighbours, team::Team, warp::Warp, worker::Worker};
+use crate::machine::state::{team::Team, warp::Warp, worker::Worker};
 use crate::program::{address, instruction::Space};
 
 /// Where there is nothing.

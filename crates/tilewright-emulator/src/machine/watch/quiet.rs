@@ -1,11 +1,12 @@
 //! Accesses that obviously conflict with no other.
 
 use crate::check::{Actor, GlobalView, Mode, Present};
+use crate::count::Pattern;
 use crate::machine::{
-    blocks::{team::Team, worker::Launch},
     lanes::host_isa::for_each_host_isa,
+    state::{team::Team, worker::Launch},
 };
-use crate::memory::{Object, Pattern};
+use crate::memory::Object;
 use crate::program::instruction::{MemorySite, Order, Space};
 
 for_each_host_isa! {

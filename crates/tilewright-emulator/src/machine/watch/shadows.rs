@@ -5,9 +5,8 @@ use crate::check::{
     Side, Strength, WAIT_FOR_STORE, fix,
 };
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
-    watch::definedness::element,
+    state::{source::element, team::Team, warp::Warp, worker::Worker},
 };
 use crate::memory::{Addresses, Object, Use, each_lane, read};
 use crate::program::{

@@ -1,10 +1,15 @@
 //! Reads of local and constant memory that nothing has written. What comes from local memory has no value; constant memory is zero.
 
-use super::definedness::{Bits, Source, What};
 use crate::check::{FindingKind, Severity, Side};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    state::{
+        source::{Source, What},
+        team::Team,
+        undefined::Bits,
+        warp::Warp,
+        worker::Worker,
+    },
 };
 use crate::program::{
     address,

@@ -1,8 +1,7 @@
 //! Undefined bits that decide something.
 
-use super::shadow::Bits;
 use crate::check::Side;
-use crate::machine::blocks::{team::Team, worker::Worker};
+use crate::machine::state::{team::Team, undefined::Bits, worker::Worker};
 use crate::memory::lanes;
 
 /// What undefined bits decide.

@@ -1,12 +1,14 @@
 //! Undefined bits of values that lanes exchange.
 
-use super::{
-    shadow::Bits,
-    source::{Source, What},
-};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    state::{
+        source::{Source, What},
+        team::Team,
+        undefined::{Bits, Undefined},
+        warp::Warp,
+        worker::Worker,
+    },
 };
 use crate::memory::lanes;
 use crate::program::instruction::{Slot, VoteMode, WarpMode, WarpSite};
@@ -85,7 +87,7 @@ pub fn exchange_undefined(site: &WarpSite, warp: &mut Warp, frame: Frame, mask: 
     let mut bits = Bits::NONE;
     let source = given.sources[open.trailing_zeros() as usize & 31];
     lanes(mask).for_each(|lane| bits.add(lane, result, source));
-    let set = |slot: Option<Slot>, shadow: &mut super::shadow::Undefined| {
+    let set = |slot: Option<Slot>, shadow: &mut Undefined| {
         if let Some(slot) = slot {
             shadow.set(offset, slot, &bits, mask);
         }

@@ -3,17 +3,20 @@
 use super::{
     decide::Decision,
     flow::{Operand, TRIALS, through, tried, upwards, widths, with},
-    shadow::{Bits, Undefined},
 };
 use crate::alu::{self, MAX_SOURCES};
 use crate::machine::{
-    accesses::plain::{gather, resolve},
-    blocks::{
+    lanes::{
+        addresses::{gather, resolve},
+        frame::Frame,
+        scalar,
+    },
+    state::{
         team::Team,
+        undefined::{Bits, Undefined},
         warp::{Path, Warp},
         worker::Worker,
     },
-    lanes::{frame::Frame, scalar},
 };
 use crate::memory::lanes;
 use crate::program::{address, instruction::*};

@@ -1,14 +1,16 @@
 //! Loads of shared memory that nothing has written.
 
-use super::{
-    decide::Decision,
-    shadow::Bits,
-    source::{Source, What},
-};
+use super::decide::Decision;
 use crate::check::{Conflict, Side};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
     lanes::frame::Frame,
+    state::{
+        source::{Source, What},
+        team::Team,
+        undefined::Bits,
+        warp::Warp,
+        worker::Worker,
+    },
 };
 use crate::memory::{Addresses, Object, lanes};
 use crate::program::instruction::{AtomicOp, MemorySite, Op, Rare};

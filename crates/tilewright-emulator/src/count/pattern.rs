@@ -5,8 +5,8 @@
 
 use tilewright_arch::memory;
 
-use super::{Addresses, Footprint, Object};
-use crate::count::AccessCount;
+use super::AccessCount;
+use crate::memory::{Addresses, Footprint, Object};
 use crate::program::instruction::{Issue, Space};
 
 /// Lanes of a group: tiles are mostly at least as wide.

@@ -1,14 +1,15 @@
 //! The warps of a warpgroup meet at a matrix instruction.
 
-use super::wgmma::{Operand, WARPS};
+use super::block::Block;
 use crate::check::{FindingKind, Severity};
 use crate::machine::{
-    blocks::{
-        block::Block,
+    lanes::frame::Frame,
+    state::{
+        team::WARPS,
         warp::{Path, State, Warp},
         worker::Worker,
     },
-    lanes::frame::Frame,
+    tensor::wgmma::Operand,
 };
 
 impl Block {

@@ -1,41 +1,14 @@
 //! Blocks of a cluster that use each other's shared memory: it must be there, and nobody may be busy with it.
 
-use super::{cluster::Cluster, team::Team, worker::Worker};
-use crate::check::{Actor, Entry, Event, FindingKind, Known, Severity, Side, Strength};
-use crate::machine::accesses::asynchronous::Progress;
-use crate::machine::tensor::transfer::Transfer;
+use super::progress::Progress;
+use crate::check::{Actor, Entry, Event, FindingKind, Severity, Side, Strength};
+use crate::machine::state::{
+    cluster::{Incoming, Touch},
+    team::Team,
+    transfer::Transfer,
+    worker::Worker,
+};
 use crate::program::{address, instruction::Space};
-
-/// The last access of a block to another's shared memory.
-#[derive(Debug)]
-pub struct Touch {
-    /// The rank of whose memory it is.
-    pub rank: u32,
-    /// When, by the block that has come.
-    stamp: u32,
-    side: Side,
-}
-
-/// A bulk copy to another block.
-#[derive(Debug)]
-pub struct Incoming {
-    /// The rank of the block.
-    rank: u32,
-    /// Where its bytes go: addresses in the block's own shared memory, and lengths.
-    places: Vec<(u64, u32)>,
-    /// Whether they have come.
-    is_done: bool,
-    /// What the block that issues it knows then.
-    known: Known,
-    side: Side,
-}
-
-impl Cluster {
-    /// Whether the block of this rank has exited.
-    pub fn has_exited(&self, rank: u32) -> bool {
-        self.gone.get() >> rank & 1 == 1
-    }
-}
 
 impl Team {
     /// Notes an access to the shared memory of another block.

@@ -1,14 +1,14 @@
 //! Barriers of the block.
 
+use super::block::Block;
 use crate::check::{FindingKind, Severity, Side};
 use crate::machine::{
-    blocks::{
-        block::Block,
+    lanes::frame::Frame,
+    state::{
         team::{BARRIERS, Barrier, PartialArrival, Team},
         warp::{Path, State, Warp},
         worker::Worker,
     },
-    lanes::frame::Frame,
 };
 use crate::program::{
     Program,

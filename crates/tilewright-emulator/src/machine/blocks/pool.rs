@@ -1,8 +1,8 @@
 //! The registers that warps of a block give to each other by `setmaxnreg`.
 
-use super::wgmma::WARPS;
+use super::block::Block;
 use crate::check::{FindingKind, Severity};
-use crate::machine::blocks::{block::Block, warp::Warp, worker::Worker};
+use crate::machine::state::{team::WARPS, warp::Warp, worker::Worker};
 
 /// Registers of a multiprocessor.
 const REGISTERS: u32 = 65536;

@@ -2,10 +2,34 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::neighbours::{Incoming, Touch};
-use crate::machine::tensor::transfer::Transfer;
+use super::transfer::Transfer;
+use crate::check::{Known, Side};
 use crate::memory::{Object, SharedLayout};
 use crate::program::address;
+
+/// The last access of a block to another's shared memory.
+#[derive(Debug)]
+pub struct Touch {
+    /// The rank of whose memory it is.
+    pub rank: u32,
+    /// When, by the block that has come.
+    pub stamp: u32,
+    pub side: Side,
+}
+
+/// A bulk copy to another block.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The rank of the block.
+    pub rank: u32,
+    /// Where its bytes go: addresses in the block's own shared memory, and lengths.
+    pub places: Vec<(u64, u32)>,
+    /// Whether they have come.
+    pub is_done: bool,
+    /// What the block that issues it knows then.
+    pub known: Known,
+    pub side: Side,
+}
 
 /// What the blocks of a cluster share.
 #[derive(Debug, Default)]
@@ -53,6 +77,11 @@ impl Cluster {
     /// Blocks of the cluster.
     pub fn size(&self) -> u32 {
         self.storage.borrow().len() as u32
+    }
+
+    /// Whether the block of this rank has exited.
+    pub fn has_exited(&self, rank: u32) -> bool {
+        self.gone.get() >> rank & 1 == 1
     }
 
     /// Threads have exited: the barrier does not wait for them.

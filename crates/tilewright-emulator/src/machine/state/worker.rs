@@ -1,5 +1,19 @@
 //! A thread of this process that executes blocks.
 
+use super::{
+    heap::Heap,
+    observer::Observer,
+    options::{LaunchError, Races, Schedule},
+    team::Team,
+    warp::Warp,
+};
+use crate::machine::{
+    arrays::{
+        surface::Surface,
+        texture::{Texture, Textures},
+    },
+    lanes::{frame::Frame, host_isa::HostIsa},
+};
 use std::collections::BTreeMap;
 use std::sync::{
     Arc, Mutex,
@@ -7,17 +21,11 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 
-use super::{
-    options::{LaunchError, Races, Schedule},
-    team::Team,
-    warp::Warp,
-};
 use crate::check::{
     BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side, locked,
 };
-use crate::count::RawCounts;
-use crate::machine::lanes::{frame::Frame, host_isa::HostIsa};
-use crate::memory::{Budget, GlobalMemory, Object, Pattern, SharedLayout, read, write};
+use crate::count::{Pattern, RawCounts};
+use crate::memory::{Budget, GlobalMemory, Object, SharedLayout, read, write};
 use tilewright_arch::ComputeCapability;
 
 use crate::program::{
@@ -42,12 +50,12 @@ pub struct Launch<'a> {
     /// Where the blocks of a cooperative launch meet: 8 bytes of global memory, or null.
     pub grid_workspace: u64,
     pub memory: &'a GlobalMemory,
-    pub textures: &'a crate::machine::arrays::texture::Textures,
+    pub textures: &'a Textures,
     /// Textures of this launch, by their handles.
-    pub own_textures: &'a [(u64, crate::machine::Texture)],
+    pub own_textures: &'a [(u64, Texture)],
     /// By their handles.
-    pub surfaces: &'a [(u64, crate::machine::Surface)],
-    pub heap: &'a crate::machine::accesses::heap::Heap,
+    pub surfaces: &'a [(u64, Surface)],
+    pub heap: &'a Heap,
     pub races: Races,
     /// log2 of the bytes of a shadow granule.
     pub granule_shift: u32,
@@ -77,7 +85,7 @@ pub struct Launch<'a> {
 #[derive(Clone, Copy, Default)]
 pub struct Watch<'a> {
     /// Is told of every access to global, shared, local and constant memory. That takes its time.
-    pub observer: Option<&'a dyn crate::machine::Observer>,
+    pub observer: Option<&'a dyn Observer>,
     /// Is called after every block, possibly from several threads.
     pub block_done: Option<&'a (dyn Fn() + Sync)>,
     /// Is called from time to time with the number of steps just done, possibly from several threads.

@@ -1,9 +1,9 @@
 //! A warp: its registers, and the paths that its lanes are on.
 
-use crate::machine::accesses::{copies::Copy, groups::Groups};
-use crate::machine::blocks::waiting::Waiting;
-use crate::machine::tensor::transfer::Transfer;
-use crate::machine::watch::definedness::Undefined;
+use super::{
+    copies::Copy, groups::Groups, local::LocalMemory, transfer::Transfer, undefined::Undefined,
+    waiting::Waits,
+};
 use crate::program::{Line, NO_RECONVERGENCE};
 
 /// Lanes that execute together.
@@ -80,7 +80,7 @@ pub struct Warp {
     /// Registers of all frames.
     pub registers: Vec<Line>,
     /// Local memory.
-    pub local: crate::machine::accesses::local::LocalMemory,
+    pub local: LocalMemory,
     /// Carry flags.
     pub carry: u32,
     /// By lane: the phase of the cluster's barrier in which it has arrived last.
@@ -94,7 +94,7 @@ pub struct Warp {
     /// The last load of what others may store: its place, lanes, and a digest of what it found.
     pub polled: Option<(u32, u32, u64)>,
     /// Lanes that look at mbarriers in vain.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Waits,
     /// Asynchronous copies that are not waited for, by group.
     pub copies: Groups<Copy>,
     /// Bulk copies that belong to a group.
@@ -122,7 +122,7 @@ impl Warp {
             joins: Vec::new(),
             free: Vec::new(),
             polled: None,
-            waiting: Vec::new(),
+            waiting: Waits::default(),
             copies: Groups::default(),
             bulk: Groups::default(),
             products: 0,

@@ -2,11 +2,12 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use super::cluster::Cluster;
+use super::{
+    cluster::Cluster, contests::Contests, in_flight::InFlight, tile::Tile, undefined::UndefinedShared,
+};
 use crate::check::{Known, Order, SharedShadow};
-use crate::machine::tensor::{filled::Tile, in_flight::InFlight};
-use crate::machine::watch::{contests::Contests, definedness::UndefinedShared};
 use crate::memory::SharedMemory;
+use crate::program::address;
 
 /// A barrier that threads wait at.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,9 @@ pub struct PartialArrival {
     /// Lanes that have gone around the barrier, and on.
     pub skipped: u32,
 }
+
+/// Warps of a warpgroup.
+pub const WARPS: usize = 4;
 
 /// Number of barriers that a block has.
 pub const BARRIERS: usize = 16;
@@ -85,14 +89,25 @@ pub struct Team {
 }
 
 impl Team {
+    /// An address of the own block without its rank, others as they are.
+    pub fn own(&self, at: u64) -> u64 {
+        match address::rank_of(at) {
+            Some(rank) if rank == self.rank => address::without_rank(at),
+            _ => at,
+        }
+    }
+
+    /// An address with its rank.
+    pub fn ranked(&self, at: u64) -> u64 {
+        if address::rank_of(at).is_some() { at } else { address::by_rank(at, self.rank) }
+    }
+
     /// Lanes have exited.
     pub fn exited(&mut self, mask: u32) {
         self.live -= mask.count_ones();
         self.cluster.exited(mask.count_ones());
     }
-}
 
-impl Team {
     /// Threads arrive at the barrier of the cluster. Returns the phase that they wait for the end of.
     pub fn arrive_at_cluster(&mut self, threads: u32, publish: &mut dyn FnMut(u64, u32, &Known)) -> u32 {
         self.order.now += 1;
