@@ -1,7 +1,7 @@
 //! Barriers of the block.
 
 use super::block::Block;
-use crate::check::{FindingKind, Severity, Side};
+use crate::check::{FindingKind, Severity};
 use crate::machine::{
     lanes::frame::Frame,
     state::{
@@ -142,7 +142,7 @@ pub fn report_divergence(worker: &mut Worker<'_>, warps: &[Warp], team: &Team, b
         if missing == 0 {
             continue;
         }
-        let side = Side { pc: Some(pc), block: team.number, warp, lanes: came };
+        let side = team.side(warp, pc, came);
         worker.report(FindingKind::BarrierDivergence, Severity::Error, side, || {
             (
                 format!(
@@ -165,7 +165,7 @@ fn report_exited(worker: &mut Worker<'_>, warps: &[Warp], team: &Team, barrier: 
     }
     let Some(warp) = warps.iter().find(|warp| warp.live != warp.initial) else { return };
     let lanes = warp.initial & !warp.live;
-    let side = Side { pc: Some(barrier.pc), block: team.number, warp: warp.index, lanes };
+    let side = team.side(warp.index, barrier.pc, lanes);
     let promised = worker.program.has_independent_threads();
     let severity = if promised { Severity::Note } else { Severity::Warning };
     let gone = team.threads - team.live;

@@ -3,8 +3,8 @@
 use super::block::Block;
 use crate::check::{FindingKind, Severity};
 use crate::machine::{
-    lanes::frame::Frame,
     state::{
+        step::Step,
         team::WARPS,
         warp::{Path, State, Warp},
         worker::Worker,
@@ -28,12 +28,9 @@ impl Block {
             here.len() == WARPS && here.iter().all(|(_, path)| path.mask == u32::MAX && path.pc == pc);
         let mut b: Option<(u32, u64, Operand)> = None;
         for &(index, path) in &here {
-            let warp = &mut warps[index];
-            // SAFETY: the path has executed in this frame, so that its storage exists.
-            let frame = unsafe { Frame::new(&mut warp.registers, path.frame, &worker.program.constants) };
+            let mut step = Step::of_path(worker, &mut warps[index], team, &path);
             if !together {
-                let side = worker.side(warp, team, path.pc, path.mask);
-                worker.report(FindingKind::BarrierDivergence, Severity::Error, side, || {
+                step.report(FindingKind::BarrierDivergence, Severity::Error, path.mask, || {
                     (
                         "executes a matrix instruction of a warpgroup without all lanes of its four warps".into(),
                         "let all four warps execute the same `wgmma`, with all lanes: launch multiples of 128 threads, and branch by warpgroup"
@@ -41,7 +38,7 @@ impl Block {
                     )
                 });
             }
-            worker.wgmma(warp, team, frame, path, &mut b);
+            step.wgmma(&mut b);
         }
         for &(index, path) in &here {
             for other in warps[index].paths.iter_mut().filter(|other| other.state == State::Warpgroup) {

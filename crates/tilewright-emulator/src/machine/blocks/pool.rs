@@ -24,7 +24,7 @@ impl Block {
         let pc = |warp: &Warp| warp.own_registers.map_or(0, |(_, pc)| pc);
         if all > initial * count {
             let largest = warps.iter().max_by_key(|warp| warp.own_registers).unwrap_or(asked);
-            let side = worker.side(largest, team, pc(largest), largest.initial);
+            let side = team.side(largest.index, pc(largest), largest.initial);
             worker.report(FindingKind::InvalidRegisters, Severity::Error, side, || {
                 (
                     format!(
@@ -40,7 +40,7 @@ impl Block {
         for group in warps.chunks(WARPS) {
             let Some(other) = group.iter().find(|warp| of(warp) != of(&group[0])) else { continue };
             let odd = if other.own_registers.is_some() { other } else { &group[0] };
-            let side = worker.side(odd, team, pc(odd), odd.initial);
+            let side = team.side(odd.index, pc(odd), odd.initial);
             worker.report(FindingKind::InvalidRegisters, Severity::Error, side, || {
                 (
                     "sets the registers of some warps of its warpgroup, and not of the others".into(),

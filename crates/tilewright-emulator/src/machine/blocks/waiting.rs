@@ -23,7 +23,7 @@ impl Block {
         for warp in &self.warps {
             for waiting in warp.waiting.all() {
                 let name = worker.launch.shared.name(waiting.at).to_owned();
-                let side = worker.side(warp, &self.team, waiting.pc, waiting.lanes);
+                let side = self.team.side(warp.index, waiting.pc, waiting.lanes);
                 worker.report(FindingKind::Deadlock, Severity::Error, side, || {
                     let (lacks, fix) = waiting.missing.sentences();
                     (format!("waits at the mbarrier `{name}` for ever: {lacks}"), fix.into())

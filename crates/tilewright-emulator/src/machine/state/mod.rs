@@ -10,6 +10,7 @@ pub mod local;
 pub mod observer;
 pub mod options;
 pub mod source;
+pub mod step;
 pub mod team;
 pub mod tile;
 pub mod transfer;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, rc::Rc};
 use super::{
     cluster::Cluster, contests::Contests, in_flight::InFlight, tile::Tile, undefined::UndefinedShared,
 };
-use crate::check::{Known, Order, SharedShadow};
+use crate::check::{Entry, Known, Order, SharedShadow, Side};
 use crate::memory::SharedMemory;
 use crate::program::address;
 
@@ -100,6 +100,25 @@ impl Team {
     /// An address with its rank.
     pub fn ranked(&self, at: u64) -> u64 {
         if address::rank_of(at).is_some() { at } else { address::by_rank(at, self.rank) }
+    }
+
+    /// Lanes of a warp at an instruction, as a side of a finding.
+    pub fn side(&self, warp: u32, pc: u32, lanes: u32) -> Side {
+        Side { pc: Some(pc), block: self.number, warp, lanes }
+    }
+
+    /// An earlier access of the block, as a side of a finding.
+    pub fn earlier(&self, entry: Entry) -> Side {
+        Side { pc: entry.pc(), block: self.number, warp: entry.warp(), lanes: entry.lanes }
+    }
+
+    /// The operands of the warpgroup that a warp belongs to.
+    pub fn products_of(&mut self, warp: u32) -> &mut InFlight {
+        let group = warp as usize / WARPS;
+        if self.products.len() <= group {
+            self.products.resize_with(group + 1, InFlight::default);
+        }
+        &mut self.products[group]
     }
 
     /// Lanes have exited.

@@ -25,6 +25,13 @@ pub struct Path {
     pub alone: bool,
 }
 
+impl Path {
+    /// Lanes that execute a function, whose frame is at byte `frame`, and meet no others.
+    pub fn new(pc: u32, mask: u32, frame: u32) -> Self {
+        Self { pc, mask, join: None, frame, level: 0, state: State::Ready, alone: false }
+    }
+}
+
 /// What a path waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -108,7 +115,6 @@ pub struct Warp {
 impl Warp {
     /// A warp with lanes `mask` at `start`.
     pub fn new(index: u32, mask: u32, start: u32, frame: u32, register_bytes: u32) -> Self {
-        let path = Path { pc: start, mask, join: None, frame, level: 0, state: State::Ready, alone: false };
         Self {
             index,
             live: mask,
@@ -118,7 +124,7 @@ impl Warp {
             carry: 0,
             undefined: None,
             cluster_phases: [0; 32],
-            paths: vec![path],
+            paths: vec![Path::new(start, mask, frame)],
             joins: Vec::new(),
             free: Vec::new(),
             polled: None,

@@ -1,19 +1,5 @@
 //! A thread of this process that executes blocks.
 
-use super::{
-    heap::Heap,
-    observer::Observer,
-    options::{LaunchError, Races, Schedule},
-    team::Team,
-    warp::Warp,
-};
-use crate::machine::{
-    arrays::{
-        surface::Surface,
-        texture::{Texture, Textures},
-    },
-    lanes::{frame::Frame, host_isa::HostIsa},
-};
 use std::collections::BTreeMap;
 use std::sync::{
     Arc, Mutex,
@@ -21,17 +7,25 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 
+use super::{
+    heap::Heap,
+    observer::Observer,
+    options::{LaunchError, Races, Schedule},
+};
 use crate::check::{
     BlockOrder, Collector, Event, FindingKind, GlobalShadow, GlobalView, Naming, Severity, Side, locked,
 };
 use crate::count::{Pattern, RawCounts};
-use crate::memory::{Budget, GlobalMemory, Object, SharedLayout, read, write};
-use tilewright_arch::ComputeCapability;
-
-use crate::program::{
-    Function, Program, address,
-    instruction::{Inst, Op},
+use crate::machine::{
+    arrays::{
+        surface::Surface,
+        texture::{Texture, Textures},
+    },
+    lanes::host_isa::HostIsa,
 };
+use crate::memory::{Budget, GlobalMemory, Object, SharedLayout, read, write};
+use crate::program::{Function, Program};
+use tilewright_arch::ComputeCapability;
 
 /// What all workers of a launch see.
 pub struct Launch<'a> {
@@ -264,56 +258,5 @@ impl<'a> Worker<'a> {
             let (message, fix) = sentences();
             Event { kind, severity, at, with: None, message, fix, race: None }
         });
-    }
-
-    /// An instruction ends the launch: `trap`, or one that is not supported.
-    pub fn refuse(&mut self, warp: &Warp, team: &Team, inst: &Inst, mask: u32, pc: u32) {
-        let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: mask };
-        let line = self.program.origins[pc as usize].ptx_line;
-        if inst.op == Op::Trap {
-            let wants_grid = self.launch.grid_workspace == 0 && self.program.meets_as_grid(pc);
-            self.report(FindingKind::Trap, Severity::Error, side, || match wants_grid {
-                true => (
-                    "the kernel waits for the whole grid (`grid.sync()`), and its launch is not cooperative".into(),
-                    "make it a cooperative launch, as `cudaLaunchCooperativeKernel` is, whose blocks are all on the GPU at once".into(),
-                ),
-                false => (
-                    "the kernel executed `trap`".into(),
-                    "look for the check in the kernel that calls `__trap()`".into(),
-                ),
-            });
-            self.error = Some(LaunchError::Trap { line });
-            return;
-        }
-        let opcode = self.program.opcodes[pc as usize];
-        self.error = Some(LaunchError::Unsupported {
-            opcode: self.program.names[opcode as usize].clone(),
-            line,
-            reason: self.program.sites.refusals[inst.aux as usize].clone(),
-        });
-    }
-
-    /// `isspacep`.
-    pub fn is_space(&self, index: u32, rank: u32, frame: Frame, mask: u32) {
-        use crate::program::instruction::Space;
-        let site = &self.program.sites.spaces[index as usize];
-        let addresses = frame.row(site.address);
-        let mut answer = 0;
-        for (lane, &at) in addresses.iter().enumerate() {
-            let memory = self.launch.memory;
-            let is = match site.space {
-                Space::Shared if site.of_cluster => address::window(at) == address::SHARED_WINDOW,
-                Space::Shared => {
-                    address::window(at) == address::SHARED_WINDOW
-                        && address::rank_of(at).is_none_or(|of| of == rank)
-                }
-                Space::Local => address::window(at) == address::LOCAL_WINDOW,
-                Space::Param => address::window(at) == address::PARAM_WINDOW,
-                Space::Const => memory.region(at).is_some() && !memory.is_global(at),
-                _ => memory.is_global(at),
-            };
-            answer |= u32::from(is) << lane;
-        }
-        frame.set_predicate(site.dst.place, answer, mask);
     }
 }

@@ -10,15 +10,17 @@ use crate::program::{
     instruction::{Op, Rare},
 };
 
-impl Worker<'_> {
+impl Team {
     /// A warp's wait at an mbarrier has passed, though copies that complete there are on their way: it was for an earlier phase.
-    pub fn note_passed(&self, team: &Team, warp: u32, barrier: u64) {
-        let barrier = Some(team.ranked(barrier));
-        let mut loads = team.cluster.loads.borrow_mut();
+    pub fn note_passed(&self, warp: u32, barrier: u64) {
+        let barrier = Some(self.ranked(barrier));
+        let mut loads = self.cluster.loads.borrow_mut();
         let here = loads.iter_mut().filter(|load| load.barrier == barrier);
         here.for_each(|load| load.passed_by |= 1 << (warp & 31));
     }
+}
 
+impl Worker<'_> {
     /// What is wrong with an access of `warp` to `name` at `at`, and what to do; `None` if it is no bulk copy that is on its way there.
     pub fn pending_bulk(
         &self,

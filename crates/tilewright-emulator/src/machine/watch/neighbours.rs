@@ -93,7 +93,7 @@ impl Worker<'_> {
                 }
             }
             let Some((at, entry)) = busy else { continue };
-            let with = Side { pc: entry.pc(), block: team.number, warp: entry.warp(), lanes: entry.lanes };
+            let with = team.earlier(entry);
             let name = self.launch.shared.name(at).to_owned();
             let (kind, naming) = (FindingKind::SharedRace, self.naming());
             self.findings.report(naming, (kind, side.pc, with.pc), || Event {

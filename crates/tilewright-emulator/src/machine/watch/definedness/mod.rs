@@ -13,5 +13,4 @@ mod unwritten;
 
 pub use begin::begin_undefined;
 pub use decide::Decision;
-pub use exchange::exchange_undefined;
 pub use unwritten::bits_of;
