@@ -194,9 +194,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "files")]
-pub mod files;
-
 mod backend;
 mod batch;
 mod choice;
@@ -223,6 +220,8 @@ pub use tilewright_cpu::{self as cpu, Isa};
 pub use tilewright_cuda as cuda;
 #[cfg(feature = "emulator")]
 pub use tilewright_emulator as emulator;
+#[cfg(feature = "files")]
+pub use tilewright_files as files;
 #[cfg(feature = "cuda")]
 pub use tilewright_kernels as kernels;
 pub use verify::{Mismatch, Verification};
