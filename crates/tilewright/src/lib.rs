@@ -59,7 +59,7 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 //!
-//! **Multiply many small matrices** at once; see [`BatchProduct`].
+//! **Multiply many small matrices** at once; see [`BatchProduct`], and [`StackProduct`] for arrays of any number of dimensions.
 //!
 //! ```
 //! use tilewright::{BatchMut, BatchProduct, BatchRef, Layout, PlusTimes};
@@ -206,6 +206,8 @@ mod options;
 pub mod paths;
 pub mod plan;
 mod product;
+mod series;
+pub mod stack;
 mod verify;
 
 pub use backend::Backend;
@@ -214,6 +216,7 @@ pub use dynamic::{DynProduct, Outcome};
 pub use expression_product::ExpressionProduct;
 pub use options::{Options, Ran, Report, Why};
 pub use product::Product;
+pub use stack::{StackMut, StackProduct, StackRef};
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
 #[cfg(feature = "cuda")]

@@ -9,6 +9,7 @@ mod emulator;
 mod log_plus;
 #[cfg(feature = "paths")]
 mod paths;
+mod stacks;
 mod support;
 #[cfg(feature = "emulator")]
 mod user_semirings;
