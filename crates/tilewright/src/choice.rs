@@ -289,7 +289,7 @@ struct Cost {
 
 impl Cost {
     /// Of one product.
-    #[cfg(any(test, all(feature = "cuda", feature = "paths")))]
+    #[cfg(all(feature = "cuda", any(test, feature = "paths")))]
     fn new(a: Layout, b: Layout, element: usize, wanted: usize) -> Self {
         Self::of((a, b), [1; 3], element, wanted)
     }

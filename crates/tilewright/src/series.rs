@@ -1,9 +1,9 @@
 //! Equally shaped matrices at equal distances, whose types are known at run time.
 
 use std::ptr::NonNull;
-use tilewright_core::{DType, DynMut, DynRef, Layout};
+use tilewright_core::{DType, DynMut, DynRef};
 #[cfg(feature = "cuda")]
-use tilewright_core::{DynMatrix, Error};
+use tilewright_core::{DynMatrix, Error, Layout};
 
 /// Matrices to read; a stride of 0 repeats one.
 #[derive(Clone, Copy)]
