@@ -1,6 +1,5 @@
 //! The library's errors as Python's exceptions.
 
-use crate::shape::Mismatch;
 use pyo3::{prelude::*, sync::PyOnceLock, types::PyType};
 use tilewright::{Error, ErrorKind};
 
@@ -69,22 +68,5 @@ pub trait OrRaise<T> {
 impl<T> OrRaise<T> for Result<T, Error> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|error| raise(py, &error))
-    }
-}
-
-/// Shapes that no product has.
-pub fn mismatched(py: Python<'_>, mismatch: Mismatch) -> PyErr {
-    match mismatch {
-        Mismatch::Inner { m, k, rows, n } => {
-            raise(py, &ErrorKind::InnerMismatch { m, k, bk: rows, n }.into())
-        }
-        Mismatch::Scalar(what) => {
-            let message = format!("{what} has no dimension, and a product needs one at least");
-            exception(py, "dimensions", &message, Some("multiply by numbers with alpha, or with *"))
-        }
-        Mismatch::Batch(a, b) => {
-            let message = format!("stacks of {a:?} and {b:?} matrices cannot be joined");
-            exception(py, "batch-mismatch", &message, Some("extents must be equal, or one of them 1"))
-        }
     }
 }

@@ -6,7 +6,6 @@ use crate::{
     gpu,
     interrupt::{self, Takes},
     owned::Owned,
-    shape::Stack,
 };
 use pyo3::prelude::*;
 use std::{collections::HashMap, path::PathBuf, time::Duration};
@@ -86,9 +85,8 @@ fn copied(py: Python<'_>, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Hos
         let message = format!("the argument {name} has {} dimensions", array.shape.len());
         return Err(exception(py, "dimensions", &message, Some("give a vector or a matrix: a.reshape(-1)")));
     }
-    let stack = Stack::new(array.first, &array.shape, &array.strides, &[], true);
     // SAFETY: the array keeps its memory as long as this runs, and its elements are of this type.
-    let view = unsafe { DynRef::from_raw_parts(stack.first, array.dtype, stack.layout) };
+    let view = unsafe { DynRef::from_raw_parts(array.first, array.dtype, array.layout(true)) };
     Ok(HostArray::from_matrix(name, view))
 }
 

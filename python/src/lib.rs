@@ -1,7 +1,6 @@
 //! The native part of the Python package `tilewright`: arrays of other libraries become views, errors become exceptions.
 
 mod array;
-mod batch;
 mod buffer;
 mod checks;
 mod cuda_array;
@@ -24,7 +23,6 @@ mod owned;
 mod paths;
 mod produce;
 mod semiring;
-mod shape;
 mod text;
 mod torch;
 

@@ -5,7 +5,6 @@ use crate::{
     errors::{OrRaise, refuse},
     interrupt::{self, Takes},
     semiring::{self, Over},
-    shape::Stack,
 };
 use pyo3::{prelude::*, types::PyDict};
 use tilewright::{Backend, DynMut, DynProduct, DynRef, ExpressionProduct, Options};
@@ -23,10 +22,7 @@ pub fn measure<'py>(
     let backend: Backend = backend.parse().or_raise(py)?;
     let (a, b, c) = matrices;
     let (a, b, c) = (Array::of("A", &a)?, Array::of("B", &b)?, Array::of("C", &c)?);
-    let place = |array: &Array| {
-        let stack = Stack::new(array.first, &array.shape, &array.strides, &[], true);
-        (stack.first, array.dtype, stack.layout)
-    };
+    let place = |array: &Array| (array.first, array.dtype, array.layout(true));
     let (a_at, b_at, c_at) = (place(&a), place(&b), place(&c));
     // SAFETY: the arrays keep their memory until the end of this function, and C is the caller's own.
     let (a, b, c) = unsafe {

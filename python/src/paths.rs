@@ -6,7 +6,6 @@ use crate::{
     interrupt::{self, Takes},
     owned::Owned,
     semiring,
-    shape::Stack,
 };
 use pyo3::prelude::*;
 use tilewright::{
@@ -45,9 +44,8 @@ pub fn paths_of_matrix(
         let message = format!("W has {} dimensions, but a graph has rows and columns", weights.shape.len());
         return refuse(py, "dimensions", &message, "give a matrix with as many rows as columns");
     }
-    let stack = Stack::new(weights.first, &weights.shape, &weights.strides, &[], false);
     // SAFETY: the array keeps its memory until the end of this function, and its elements are of this type.
-    let view = unsafe { DynRef::from_raw_parts(stack.first, weights.dtype, stack.layout) };
+    let view = unsafe { DynRef::from_raw_parts(weights.first, weights.dtype, weights.layout(false)) };
     let paths = DynPaths::new(semiring::built_in("best paths", &wishes.semiring)?, view).or_raise(py)?;
     solve(py, paths, &wishes, weights.shape[0])
 }
@@ -123,8 +121,7 @@ fn vector(py: Python<'_>, what: &str, array: &Array) -> PyResult<Vec<Value>> {
     if array.shape.len() != 1 {
         return refuse(py, "dimensions", &format!("{what} have other than one dimension"), "give a vector");
     }
-    let stack = Stack::new(array.first, &array.shape, &array.strides, &[], false);
     // SAFETY: the array keeps its memory as long as the view is used, and its elements are of this type.
-    let view = unsafe { DynRef::from_raw_parts(stack.first, array.dtype, stack.layout) };
+    let view = unsafe { DynRef::from_raw_parts(array.first, array.dtype, array.layout(false)) };
     Ok((0..array.shape[0]).filter_map(|i| view.get(i, 0)).collect())
 }

@@ -123,6 +123,9 @@ fn code(error: &Error) -> u8 {
         ErrorKind::InnerMismatch { .. }
         | ErrorKind::ResultMismatch { .. }
         | ErrorKind::BatchMismatch { .. }
+        | ErrorKind::StackMismatch { .. }
+        | ErrorKind::ShapeMismatch { .. }
+        | ErrorKind::NoDimension { .. }
         | ErrorKind::DTypeMismatch { .. }
         | ErrorKind::Unsupported { .. }
         | ErrorKind::Environment { .. } => USAGE,

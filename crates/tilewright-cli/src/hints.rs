@@ -158,9 +158,14 @@ mod tests {
         let is_global =
             |long: &str| commands.get_arguments().any(|argument| argument.get_long() == Some(long));
         let (mut wrong, mut seen) = (Vec::new(), 0);
-        for name in
-            ["tilewright-cli", "tilewright", "tilewright-core", "tilewright-explain", "tilewright-paths"]
-        {
+        for name in [
+            "tilewright-cli",
+            "tilewright",
+            "tilewright-core",
+            "tilewright-explain",
+            "tilewright-files",
+            "tilewright-paths",
+        ] {
             let mut files = Vec::new();
             sources(&crates.join(name).join("src"), &mut files);
             for file in files {

@@ -65,6 +65,16 @@ pub enum ErrorKind {
     #[error("batch counts differ: A has {a}, B has {b}, C has {c}")]
     BatchMismatch { a: usize, b: usize, c: usize },
 
+    /// The shapes of two arrays, whose last two dimensions are those of a matrix.
+    #[error("A ({}) and B ({}) are stacks that do not match", extents(a), extents(b))]
+    StackMismatch { a: Vec<usize>, b: Vec<usize> },
+
+    #[error("{what} is {} but the product is {}", extents(found), extents(expected))]
+    ShapeMismatch { what: &'static str, found: Vec<usize>, expected: Vec<usize> },
+
+    #[error("{what} has no dimension, and a product needs one at least")]
+    NoDimension { what: &'static str },
+
     #[error("{what} has element type {found}, but {expected} is needed")]
     DTypeMismatch { what: &'static str, expected: DType, found: DType },
 
@@ -163,8 +173,9 @@ impl ErrorKind {
         match self {
             Self::Unavailable { .. } => "unavailable",
             Self::InnerMismatch { .. } => "inner-mismatch",
-            Self::ResultMismatch { .. } => "result-mismatch",
-            Self::BatchMismatch { .. } => "batch-mismatch",
+            Self::ResultMismatch { .. } | Self::ShapeMismatch { .. } => "result-mismatch",
+            Self::BatchMismatch { .. } | Self::StackMismatch { .. } => "batch-mismatch",
+            Self::NoDimension { .. } => "dimensions",
             Self::DTypeMismatch { .. } => "dtype-mismatch",
             Self::Unsupported { .. } => "unsupported",
             Self::LayoutOverflow { .. } => "layout-overflow",
@@ -206,6 +217,10 @@ impl ErrorKind {
                 Some("the columns of A must equal the rows of B; is a transposition missing?".into())
             }
             Self::InnerMismatch { .. } => Some("the columns of A must equal the rows of B".into()),
+            Self::StackMismatch { .. } => {
+                Some("dimensions in front of a matrix's must be equal, or 1 in one of the two".into())
+            }
+            Self::NoDimension { .. } => Some("multiply by numbers with alpha".into()),
             Self::ResultMismatch { what: BIAS, n, .. } => Some(format!(
                 "a bias is one row or one column, with an element for each of the {n} columns of C"
             )),
@@ -225,6 +240,14 @@ impl ErrorKind {
             }
             _ => None,
         }
+    }
+}
+
+/// `4x2x3`; `()` for a number.
+pub fn extents(shape: &[usize]) -> String {
+    match shape {
+        [] => "()".into(),
+        _ => shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x"),
     }
 }
 

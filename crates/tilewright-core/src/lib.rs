@@ -35,7 +35,7 @@ pub use cancel::Cancel;
 pub use dtype::{DType, Element};
 pub use dynamic::{DynMatrix, DynMut, DynRef};
 pub use epilogue::{Activation, Epilogue, Finish};
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, extents};
 pub use float8::{E4m3, E5m2};
 pub use half::{bf16, f16};
 pub use layout::Layout;
