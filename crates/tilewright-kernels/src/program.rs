@@ -137,7 +137,7 @@ impl Program {
         } else {
             format!("choose a GPU of compute capability {}, or another kernel", only.capability)
         };
-        Err(ErrorKind::Unavailable { what: "code of this kernel", why, hint }.into())
+        Err(ErrorKind::Unavailable { what: "code of this kernel", why, hint: hint.into() }.into())
     }
 
     /// The first line of PTX that is there to be read.

@@ -33,7 +33,7 @@ pub struct Selection {
 /// let anything = select(&request, None, &|_| Ok(()))?.recipe;
 /// let shipped = select(&request, None, &|program| match program.shipped_ptx() {
 ///     Some(_) => Ok(()),
-///     None => Err(ErrorKind::Unavailable { what: "PTX", why: "not shipped".into(), hint: String::new() }.into()),
+///     None => Err(ErrorKind::Unavailable { what: "PTX", why: "not shipped".into(), hint: "".into() }.into()),
 /// })?;
 /// assert_eq!(anything.kernel().name, "simt");
 /// assert!(shipped.recipe.seconds() >= anything.seconds());
@@ -174,7 +174,7 @@ mod tests {
     /// As on a machine without a compiler.
     fn shipped_alone(program: &Program) -> Result<(), Error> {
         let (what, why, hint) = ("NVRTC", "a test does without".into(), String::new());
-        let missing = ErrorKind::Unavailable { what, why, hint };
+        let missing = ErrorKind::Unavailable { what, why, hint: hint.into() };
         program.shipped_ptx().map(|_| ()).ok_or_else(|| missing.into())
     }
 

@@ -16,7 +16,7 @@ use crate::{
     args::{Bench, Common, Data, Format, KernelChoice, Library, LibraryMath, Meaning, Order, Size, Where},
     charts, doctor,
     failure::Failure,
-    json,
+    hints, json,
     product::check_math,
     terminal::{self, Style},
     wrapping,
@@ -256,7 +256,7 @@ fn device(args: &Bench, common: &Common) -> Result<Option<(Device, Gpu)>, Failur
         Err(error) => {
             if !common.quiet {
                 terminal::say(Style::Note, "no GPU, the processor alone is measured", &error.to_string());
-                if let Some(hint) = error.hint() {
+                if let Some(hint) = hints::of(&error) {
                     terminal::say(Style::Hint, "hint", &hint);
                 }
             }

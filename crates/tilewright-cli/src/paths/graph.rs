@@ -296,7 +296,7 @@ impl Weights {
                 let bad = |error: Error| match error.kind() {
                     ErrorKind::Conversion { .. } => {
                         let path = spec.path().to_path_buf();
-                        ErrorKind::BadFile { path, problem: error.to_string(), hint: error.hint() }.into()
+                        ErrorKind::BadFile { path, problem: error.to_string(), hint: error.kind().hint() }.into()
                     }
                     _ => error,
                 };

@@ -86,7 +86,7 @@ impl UserSemiring {
         if !DTYPES.contains(&dtype) {
             let known = DTYPES.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
             let (what, why) = (format!("CUDA expressions on {dtype}"), "they are for other types".into());
-            return Err(ErrorKind::Unsupported { what, why, hint: format!("one of {known}") }.into());
+            return Err(ErrorKind::Unsupported { what, why, hint: format!("one of {known}").into() }.into());
         }
         let function = |name: &str, line: &str, text: &str| {
             format!(
