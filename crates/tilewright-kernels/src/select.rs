@@ -3,8 +3,10 @@
 use crate::{
     catalogue::kernels,
     estimate,
-    kernel::{Family, Kernel},
-    launch::{Launch, Recipe, Rejected},
+    kernel::{
+        Family, Kernel,
+        launch::{Launch, Recipe, Rejected},
+    },
     program::Program,
     request::{Form, Request},
 };
@@ -100,7 +102,7 @@ impl Candidate {
         match kernel.family {
             Family::Production => Ok(Self::of_recipe(make(kernel, request)?, request)),
             Family::Ladder | Family::Gallery => {
-                let seconds = estimate::of_ladder(kernel, request);
+                let seconds = estimate::of_ladder(kernel.name, request);
                 Ok(Self { kernel, request: *request, seconds, recipe: None })
             }
         }
@@ -159,7 +161,7 @@ fn unsupported(request: &Request, rejected: &[Rejected]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{catalogue::find, kernel::Variant};
+    use crate::{catalogue::find, variant::Variant};
     use tilewright_core::{DType, Layout, Problem, SemiringId};
 
     fn request([m, n, k]: [usize; 3], semiring: SemiringId, dtype: DType) -> Request {
