@@ -2,14 +2,14 @@
 
 use crate::{
     array::Array,
-    errors::{OrRaise, exception},
+    errors::{OrRaise, exception, keywords},
     gpu,
     interrupt::{self, Takes},
     owned::Owned,
 };
 use pyo3::prelude::*;
 use std::{collections::HashMap, path::PathBuf, time::Duration};
-use tilewright::{DynMatrix, DynMut, DynRef, Error, ErrorKind, kernels};
+use tilewright::{DynMatrix, DynMut, DynRef, Error, ErrorKind, Setting, Words, kernels};
 use tilewright_explain::{Array as HostArray, Case, Control, Document, Explained, Request, html, text};
 
 /// Letters of a line of the text.
@@ -60,10 +60,19 @@ pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>
     let max_time =
         max_time.map_err(|error| exception(py, "unsupported", &format!("max_seconds: {error}"), None))?;
     let explained = interrupt::run(py, Takes::Long, |cancel| {
-        let control = Control { max_time, stop: Some(cancel.flag()), ..Control::default() };
+        let (stop, words) = (Some(cancel.flag()), Some(words as Words));
+        let control = Control { max_time, stop, words, ..Control::default() };
         case.explain_under(&gpu, &control)
     })?;
     tell(py, explained.or_raise(py)?)
+}
+
+/// Settings as keywords of `explain`.
+fn words(setting: Setting, value: &str) -> Option<String> {
+    match setting {
+        Setting::MaxTime => Some("max_seconds".into()),
+        other => keywords(other, value),
+    }
 }
 
 fn tell(py: Python<'_>, explained: Explained) -> PyResult<Told> {

@@ -5,13 +5,14 @@
 
 use super::{
     Delimiter, ReadOptions, WriteOptions,
+    dialect::between_cells,
     elements::{self, push, with_dtype},
     fault::{Fault, bad, excerpt},
     records::cells,
     text::{self, Lines, Text},
 };
 use std::io::{BufRead, Write};
-use tilewright_core::{DynMatrix, DynRef, Layout, Matrix, Value};
+use tilewright_core::{DynMatrix, DynRef, Hint, Layout, Matrix, Setting, Value};
 
 /// The matrix, and how many of its cells were empty.
 pub(super) fn read(input: &mut dyn BufRead, options: &ReadOptions) -> Result<(DynMatrix, usize), Fault> {
@@ -113,7 +114,7 @@ fn rows(
             take(text).map_err(|fault| match fault {
                 Fault::Bad { problem, hint: None } => {
                     let is_first = rows + passed == 0 && text::value(text.trim()).is_none();
-                    let hint = dialect.hint(text).or(is_first.then_some(NAMES)).map(str::to_owned);
+                    let hint = dialect.hint(text).or_else(|| is_first.then(names));
                     Fault::Bad { problem, hint }
                 }
                 other => other,
@@ -140,7 +141,12 @@ fn rows(
 }
 
 /// What to do about a first line that is not of numbers.
-const NAMES: &str = "if the first line holds names, pass over it with `skip_rows` 1; `delimiter` says what is between cells; `NamedTable` reads names, too";
+fn names() -> Hint {
+    Hint::from("if the first line holds names, pass over it with ")
+        .set_to(Setting::SkipRows, 1)
+        .also(between_cells())
+        .also(Hint::from(Setting::NamedTable).say(" reads names, too"))
+}
 
 /// The narrowest of bool, i64 and f64 that holds every cell so far.
 enum Guess {

@@ -1,6 +1,7 @@
 //! How the lines of a `.csv` file are written.
 
 use super::{Delimiter, text};
+use crate::{Hint, Setting};
 use std::{borrow::Cow, str::FromStr};
 
 /// How the lines of a `.csv` file are written.
@@ -89,14 +90,23 @@ impl Dialect {
     }
 
     /// What to do about a cell that would be a number in another dialect.
-    pub(super) fn hint(&self, cell: &str) -> Option<&'static str> {
+    pub(super) fn hint(&self, cell: &str) -> Option<Hint> {
         let cell = cell.trim();
         if self.decimal_comma && cell.contains('.') {
-            return Some("with `decimal_comma` a number has no point, not even between thousands");
+            let hint = Hint::from("with ").set(Setting::DecimalComma);
+            return Some(hint.say(" a number has no point, not even between thousands"));
         }
-        has_decimal_comma(cell)
-            .then_some("say `decimal_comma` if commas stand in front of fractions, and what is between cells with `delimiter`")
+        has_decimal_comma(cell).then(|| {
+            let hint = Hint::from("say ").set(Setting::DecimalComma);
+            hint.say(" if commas stand in front of fractions, and what is between cells with ")
+                .set(Setting::Delimiter)
+        })
     }
+}
+
+/// Where to say what stands between cells.
+pub(super) fn between_cells() -> Hint {
+    Hint::from(Setting::Delimiter).say(" says what is between cells")
 }
 
 /// Whether a text is a number whose fraction a comma begins.
@@ -117,7 +127,7 @@ mod tests {
         let commas = Dialect { decimal_comma: true, ..Dialect::default() };
         assert_eq!(commas.number(" 12,5 ").as_deref(), Some("12.5"));
         assert!(commas.is_number("-1e3") && !commas.is_number("1.5") && !commas.is_number("1.234,5"));
-        assert!(commas.hint("1.234,5").is_some_and(|hint| hint.contains("thousands")));
+        assert!(commas.hint("1.234,5").is_some_and(|hint| hint.to_string().contains("thousands")));
         for (cell, expected) in
             [("12,5", true), ("-0,5", true), ("1,2,3", false), ("a,b", false), ("1.5", false)]
         {

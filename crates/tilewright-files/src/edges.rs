@@ -4,6 +4,7 @@ pub use super::columns::Columns;
 use super::{
     Dialect, Format, Labels, Spec,
     columns::Places,
+    dialect::between_cells,
     fault::{Fault, bad, excerpt},
     labels::whole,
     records::{Cell, Record, Records},
@@ -15,7 +16,7 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
 };
-use tilewright_core::{Error, Value};
+use tilewright_core::{Error, Hint, Setting, Value};
 
 /// The edges of a graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,11 +203,14 @@ fn places(first: &Record, options: &EdgeOptions) -> Result<Places, Fault> {
         Some(columns) => columns.places(first),
         None if (2..=3).contains(&count) => Ok(Places { from: 0, to: 1, weight: (count == 3).then_some(2) }),
         None if count > 3 => {
-            Err(bad!("line {line}: a list of edges has 2 or 3 columns, and this one has {count}")
-                .hint(format!("say which with `columns` from,to,weight; its columns are {}", first.shown())))
+            Err(bad!("line {line}: a list of edges has 2 or 3 columns, and this one has {count}").hint(
+                Hint::from("say which with ")
+                    .set_to(Setting::Columns, "from,to,weight")
+                    .also(format!("its columns are {}", first.shown())),
+            ))
         }
         None => Err(bad!("line {line}: an edge has {count} cells")
-            .hint("an edge reads from,to or from,to,weight; `delimiter` says what is between cells")),
+            .hint(Hint::from("an edge reads from,to or from,to,weight").also(between_cells()))),
     }
 }
 
@@ -267,7 +271,7 @@ impl Names {
                     excerpt(name),
                     excerpt(&self.labels.names()[other])
                 )
-                .hint("say `trim` if blanks around names do not count"));
+                .hint(Hint::from("say ").set(Setting::Trim).say(" if blanks around names do not count")));
             }
             seen.insert(name.trim(), i);
         }

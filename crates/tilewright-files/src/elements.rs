@@ -28,8 +28,7 @@ macro_rules! with_dtype {
 pub(super) use with_dtype;
 
 pub(super) fn unknown(dtype: DType) -> tilewright_core::Error {
-    ErrorKind::Unsupported { what: format!("{dtype} in files"), why: String::new(), hint: String::new() }
-        .into()
+    ErrorKind::Unsupported { what: format!("{dtype} in files"), why: String::new(), hint: "".into() }.into()
 }
 
 /// An element type on disk: more than [`DType`] has, since files may hold wider unsigned integers.

@@ -1,13 +1,13 @@
 //! What is wrong with a file's contents, before the path is known.
 
 use std::{io, path::Path};
-use tilewright_core::{Error, ErrorKind, visible};
+use tilewright_core::{Error, ErrorKind, Hint, visible};
 
 /// A failure inside a reader or writer, which works on bytes and knows no path; [`Fault::at`] adds it.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The contents are not what they should be.
-    Bad { problem: String, hint: Option<String> },
+    Bad { problem: String, hint: Option<Hint> },
     /// The bytes could not be read or written.
     Io(io::Error),
     /// Something that is not about the contents.
@@ -24,9 +24,9 @@ pub(super) use bad;
 
 impl Fault {
     /// Adds what the user can do about it.
-    pub fn hint(self, text: impl Into<String>) -> Self {
+    pub fn hint(self, hint: impl Into<Hint>) -> Self {
         match self {
-            Self::Bad { problem, .. } => Self::Bad { problem, hint: Some(text.into()) },
+            Self::Bad { problem, .. } => Self::Bad { problem, hint: Some(hint.into()) },
             other => other,
         }
     }
@@ -60,7 +60,9 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         match error.kind() {
             // An element that cannot be represented is a fault of the file it came from, and says so.
-            ErrorKind::Conversion { .. } => Self::Bad { problem: error.to_string(), hint: error.hint() },
+            ErrorKind::Conversion { .. } => {
+                Self::Bad { problem: error.to_string(), hint: error.kind().hint() }
+            }
             _ => Self::Other(error),
         }
     }

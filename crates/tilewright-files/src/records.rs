@@ -6,6 +6,7 @@ use super::{
     fault::{Fault, bad, excerpt},
     text::{self, Lines},
 };
+use crate::{Hint, Setting};
 use std::io::BufRead;
 
 /// The rows of a csv file: its lines that are neither blank nor comments.
@@ -112,8 +113,14 @@ impl<'a> Records<'a> {
         };
         let fits = |(cell, is_number): (&Cell, &bool)| !is_number || self.text.is_number(&cell.text);
         if cells.len() == model.len() && cells.iter().zip(model).skip(1).all(fits) {
-            return Err(bad!("line {line} begins with #: it is a comment, or a row whose name does")
-                .hint("quote the name, as in \"#1\", or say `comments` #, or `comments` none"));
+            return Err(bad!("line {line} begins with #: it is a comment, or a row whose name does").hint(
+                Hint::from("quote the name, as in \"#1\"").also(
+                    Hint::from("or say ")
+                        .set_to(Setting::Comments, "#")
+                        .say(", or ")
+                        .set_to(Setting::Comments, "none"),
+                ),
+            ));
         }
         Ok(())
     }
@@ -145,7 +152,7 @@ fn found(line: usize, text: &str, dialect: &Dialect) -> Result<Delimiter, Fault>
         [one, other, ..] => {
             let (one, other) = (Delimiter::Char(one), Delimiter::Char(other));
             Err(bad!("line {line} has {one} and {other}, and either could be between cells")
-                .hint(format!("say which with `delimiter` {one} or {other}")))
+                .hint(Hint::from("say which with ").set_to(Setting::Delimiter, format!("{one} or {other}"))))
         }
     }
 }

@@ -82,7 +82,7 @@ impl Spec {
             None => (Path::new(text), None),
         };
         let bad = |problem: String, hint: String| {
-            Error::from(ErrorKind::BadFile { path: path.to_path_buf(), problem, hint: Some(hint) })
+            Error::from(ErrorKind::BadFile { path: path.to_path_buf(), problem, hint: Some(hint.into()) })
         };
         if member == Some("") {
             return Err(bad("no name follows the colon".into(), "write FILE:NAME, or FILE alone".into()));

@@ -206,7 +206,7 @@ pub(super) fn refuse<T: Text>(place: impl fmt::Display, text: &str) -> Fault {
             let value = if text.len() > LONGEST_NUMBER { shown.clone() } else { text.to_owned() };
             let error = Error::from(ErrorKind::Conversion { row: 0, col: 0, value, to: T::DTYPE });
             let fault = bad!("{place}: {shown} cannot be represented as {}", T::DTYPE);
-            match error.hint() {
+            match error.kind().hint() {
                 Some(hint) => fault.hint(hint),
                 None => fault,
             }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     args::{Common, Format, KernelChoice},
     failure::Failure,
-    json,
+    hints, json,
     product::check_math,
     terminal::{self, Style},
     wrapping,
@@ -91,7 +91,7 @@ fn on_gpu(asked: &Resolved, common: &Common, backend: Backend, query: &Query) ->
         && !common.quiet
     {
         terminal::say(Style::Note, "registers and occupancy are unknown", &error.to_string());
-        if let Some(hint) = error.hint() {
+        if let Some(hint) = hints::of(&error) {
             terminal::say(Style::Hint, "hint", &hint);
         }
     }

@@ -272,7 +272,7 @@ impl Expressions {
                 Err(ErrorKind::Unsupported {
                     what: format!("the semiring `{}` on {dtype}", Excerpt::of(&self.text, 0..0)),
                     why: "expressions have no such numbers".into(),
-                    hint: format!("one of {known}"),
+                    hint: format!("one of {known}").into(),
                 }
                 .into())
             }

@@ -2,9 +2,10 @@
 
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
-    kernel::Kernel,
-    launch::{Launch, Recipe},
-    program::Program,
+    kernel::{
+        Kernel,
+        launch::{Launch, Recipe},
+    },
     refusal::Refusal,
     request::{Batch, Request},
 };
@@ -57,7 +58,7 @@ impl Rung {
         };
         checks.grid(grid)?;
         let launch = Launch::new(
-            Program::new(kernel, request.variant(), self.constants),
+            kernel.program(request.variant(), self.constants),
             kernel.entry(),
             grid,
             [self.block[0], self.block[1], 1],

@@ -2,10 +2,12 @@
 
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
-    kernel::{Kernel, Variant},
-    launch::{Launch, LocalMemory, Recipe, Symbol},
-    program::Program,
+    kernel::{
+        Kernel,
+        launch::{Launch, LocalMemory, Recipe, Symbol},
+    },
     refusal::Refusal,
+    variant::Variant,
 };
 use tilewright_core::{DType, SemiringId};
 
@@ -125,7 +127,7 @@ impl Exhibit {
         let settings = self.settings(kernel, chosen)?;
         let (stage, usual) = ((self.stage)(&settings), (self.stage)(&self.defaults()));
         let variant = kernel.variants[0];
-        let mut program = Program::new(kernel, variant, &stage.constants);
+        let mut program = kernel.program(variant, &stage.constants);
         for (name, value) in stage.constants.iter().filter(|constant| !usual.constants.contains(constant)) {
             program.name += &format!(".{}-{value}", name.to_lowercase());
         }
