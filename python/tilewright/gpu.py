@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _native
@@ -18,6 +18,12 @@ __all__ = ["BestBlock", "Explanation", "Occupancy", "best_block", "explain", "gp
 
 def gpus() -> list[dict[str, Any]]:
     """The GPUs that are known, each as a dictionary; ``pandas.DataFrame(gpus())`` is a table of them.
+
+    Returns
+    -------
+    list of dict
+        With the keys ``name``, ``chip``, ``class``, ``compute_capability``, ``multiprocessors``, ``boost_clock_mhz``, ``memory_gb``, ``memory_bandwidth`` in bytes per
+        second, and ``l2_kib``.
 
     Examples
     --------
@@ -42,6 +48,12 @@ class Occupancy:
         The resources that limit the blocks.
     error : str or None
         Why the configuration cannot be launched, if it cannot.
+
+    Examples
+    --------
+    >>> import tilewright
+    >>> tilewright.occupancy("h200", threads=256, registers=64).occupancy
+    0.5
     """
 
     gpu: str
@@ -72,6 +84,12 @@ class BestBlock:
         Blocks that fill the GPU; None for a compute capability.
     square_side : int
         The side of the largest square block within whose side is a power of two.
+
+    Examples
+    --------
+    >>> import tilewright
+    >>> tilewright.best_block("h200", registers=32).threads
+    1024
     """
 
     threads: int
@@ -119,6 +137,15 @@ def occupancy(
     carveout : int, optional
         Percent of the L1 cache to use as shared memory.
 
+    Returns
+    -------
+    Occupancy
+
+    Raises
+    ------
+    UnsupportedError, ElementTypeError
+        Of a GPU that is not known, and of numbers that no kernel has. A configuration that cannot be launched is an answer, with its `error`.
+
     Examples
     --------
     >>> import tilewright
@@ -144,7 +171,23 @@ def best_block(
 ) -> BestBlock:
     """The block size with the highest occupancy, as `cudaOccupancyMaxPotentialBlockSize` finds it.
 
-    The parameters are those of `occupancy`; `dynamic_shared_memory_per_thread` is added for each thread.
+    Parameters
+    ----------
+    gpu, registers, shared_memory, dynamic_shared_memory, barriers, cluster_size, carveout
+        As for `occupancy`.
+    dynamic_shared_memory_per_thread : int
+        Bytes more for each thread of a block.
+    max_threads : int, default 1024
+        Threads of a block at most.
+
+    Returns
+    -------
+    BestBlock
+
+    Raises
+    ------
+    UnsupportedError, ElementTypeError
+        As `occupancy`, and of a kernel that no block size can launch.
 
     Examples
     --------
@@ -170,6 +213,13 @@ class Explanation:
         The report as one page of HTML that needs nothing else.
     text : str
         The report as text.
+
+    Examples
+    --------
+    >>> import tilewright
+    >>> explanation = tilewright.explain("naive")
+    >>> explanation.findings[0]["kind"], explanation.counters["line"][0]
+    ('uncoalesced', 8)
     """
 
     data: dict[str, Any]
@@ -191,7 +241,18 @@ class Explanation:
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file."""
+        """Writes the page to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            Where; a file that is there is replaced.
+
+        Raises
+        ------
+        OSError
+            Where nothing can be written.
+        """
         pathlib.Path(path).write_text(self.page, encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -247,6 +308,16 @@ def explain(
         A name, as in `gpus`, or a compute capability such as '8.6'.
     max_seconds : float, optional
         Seconds that the launch may take.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    CompilationError, UnavailableError, FileError, UnsupportedError, ElementTypeError
+        Of a kernel that does not compile, of a compiler that is not here, of a file, and of what cannot be launched so. What a kernel does wrong is no error
+        but in the result's `findings`.
 
     Examples
     --------
@@ -310,9 +381,10 @@ def explain(
 
 
 def _extents(extent: int | Sequence[int] | None) -> list[int] | None:
+    """Three of them, which the engine looks at."""
     if extent is None:
         return None
-    extents = [extent] if isinstance(extent, int) else [int(part) for part in extent]
+    extents = list(extent) if isinstance(extent, Iterable) and not isinstance(extent, str) else [extent]
     return (extents + [1, 1])[: max(3, len(extents))]
 
 

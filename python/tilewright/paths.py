@@ -30,6 +30,13 @@ class Paths:
         The vertex before the last on it, or -1 for none.
     labels : list or None
         What the vertices are called, in the order of rows and columns; None where they are numbers.
+
+    Examples
+    --------
+    >>> import numpy, tilewright
+    >>> paths = tilewright.shortest_paths(numpy.array([[0, 3, 9], [numpy.inf, 0, 4], [1, numpy.inf, 0]]))
+    >>> paths.predecessors.tolist()
+    [[-1, 0, 1], [2, -1, 1], [2, 0, -1]]
     """
 
     distances: Any
@@ -58,11 +65,48 @@ class Paths:
         return known
 
     def distance(self, source: Hashable, target: Hashable) -> Any:
-        """The weight of the best path between two vertices, by their labels."""
+        """The weight of the best path between two vertices.
+
+        Parameters
+        ----------
+        source, target
+            Vertices by their labels, or by their numbers where they have none.
+
+        Returns
+        -------
+        number
+
+        Raises
+        ------
+        UnsupportedError, ElementTypeError
+            Of a vertex that is not there.
+
+        Examples
+        --------
+        >>> import numpy, tilewright
+        >>> w = numpy.array([[0, 3, 9], [numpy.inf, 0, 4], [1, numpy.inf, 0]])
+        >>> float(tilewright.shortest_paths(w).distance(0, 2))
+        7.0
+        """
         return self.distances[self._number(source), self._number(target)]
 
     def path(self, source: Hashable, target: Hashable) -> list[Any] | None:
         """The vertices of the best path, both ends included; None if there is none.
+
+        Parameters
+        ----------
+        source, target
+            As for `distance`.
+
+        Returns
+        -------
+        list or None
+            Labels, or numbers where vertices have none.
+
+        Raises
+        ------
+        UnsupportedError, ElementTypeError
+            Of a vertex that is not there, and where predecessors were not computed.
 
         Examples
         --------
@@ -129,6 +173,9 @@ def shortest_paths(
     ------
     NegativeCycleError
         With the vertices of the cycle.
+    ElementTypeError
+        Of weights of a type that best paths do not take, such as complex numbers, or booleans but over 'or-and'. The hint has those that they take.
+    ShapeError, UnsupportedError, OutOfMemoryError
 
     Examples
     --------
@@ -149,6 +196,8 @@ def shortest_paths(
         from . import _frames
 
         w, labels = _frames.graph(w)
+    if kind not in ("networkx", "igraph"):
+        _check_type(w, semiring)
     if kind == "scipy":
         found = _native.paths_of_edges(*_edges_of_scipy(w), wanted)
     elif kind == "networkx":
@@ -200,6 +249,9 @@ def floyd_warshall(
     ------
     NegativeCycleError
         With the vertices of the cycle. It is SciPy's as well, where `scipy.sparse.csgraph` was imported.
+    ElementTypeError
+        Of weights that are no booleans, integers, or floats of up to 64 bits. SciPy drops imaginary parts, and digits of wider floats.
+    ShapeError, UnsupportedError, OutOfMemoryError
 
     Examples
     --------
@@ -222,7 +274,7 @@ def floyd_warshall(
     sparse = type(csgraph).__module__.startswith("scipy.sparse")
     if sparse:
         count, (begins, ends, weights) = _edges_of_scipy(csgraph, adds_up=False)
-        weights = numpy.asarray(weights, dtype=kind)
+        weights = _as_scipy_takes_them(weights, kind)
         kept = (weights < numpy.inf) & (begins != ends)
         begins, ends, weights = begins[kept], ends[kept], weights[kept]
         if (weights == -numpy.inf).any():
@@ -237,7 +289,7 @@ def floyd_warshall(
             csgraph = csgraph.filled(numpy.inf)
         if overwrite and type(csgraph) is numpy.ndarray and csgraph.dtype == kind and csgraph.flags.c_contiguous and csgraph.flags.writeable:
             place = csgraph
-        w = numpy.array(csgraph, dtype=kind) if place is None else place
+        w = _as_scipy_takes_them(csgraph, kind) if place is None else place
         if w.ndim != 2 or w.shape[0] != w.shape[1]:
             # Before anything is written to it.
             raise ShapeError(f"the graph is of shape {w.shape}", "not-square" if w.ndim == 2 else "dimensions", "give a matrix with as many rows as columns")
@@ -246,7 +298,7 @@ def floyd_warshall(
         if unweighted:
             w[numpy.isfinite(w)] = 1
         w = w if directed else numpy.minimum(w, w.T, out=w)
-    wanted = wishes("min-plus", predecessors=return_predecessors)
+    wanted = wishes("min-plus", predecessors=bool(return_predecessors))
     try:
         found = _native.paths_of_edges(count, (begins, ends, weights), wanted) if sparse else _native.paths_of_matrix(w, wanted)
     except NegativeCycleError as error:
@@ -263,6 +315,31 @@ def floyd_warshall(
     stops = numpy.asarray(found[1])
     stops[stops < 0] = -9999
     return distances, stops
+
+
+def _check_type(w: Any, semiring: str | _native.Semiring) -> None:
+    """Refuses an array whose elements are no weights. One that says nothing of its type is left to the engine."""
+    dtype = getattr(w, "dtype", None)
+    if dtype is None:
+        return
+    name, taken = str(getattr(dtype, "name", dtype)).removeprefix("torch."), _native.path_types(semiring)
+    # Of other semirings the engine says what is wrong with them.
+    if taken and name not in taken:
+        over = semiring_of(semiring).name
+        raise ElementTypeError(f"W has weights of {name}", "dtype-mismatch", f"best paths over {over} take {', '.join(taken)}: {'w != 0' if over == 'or-and' else 'w.astype(float)'}")
+
+
+def _as_scipy_takes_them(weights: Any, dtype: Any) -> Any:
+    """A copy of numbers in another type, where that is one of numbers as well, and no wider."""
+    import numpy
+
+    try:
+        given = numpy.asarray(weights)
+    except ValueError as error:
+        raise ShapeError(f"the graph is no matrix: {error}", "dimensions", "give a matrix with as many rows as columns") from error
+    if given.dtype.kind not in "biuf" or given.dtype.itemsize > 8:
+        raise ElementTypeError(f"the graph has weights of {given.dtype}", "dtype-mismatch", "weights are booleans, integers, or floats of up to 64 bits: w.astype('float64')")
+    return numpy.array(given, dtype=dtype)
 
 
 def _also_of_scipy(error: NegativeCycleError, theirs: type[Exception]) -> NegativeCycleError:
@@ -317,13 +394,19 @@ def _vectors(edges: _Edges, semiring: str | _native.Semiring) -> tuple[Any, Any,
 
     begins, ends, values = edges
     name = semiring_of(semiring).name
-    weights = numpy.asarray(values)
+    try:
+        weights = numpy.asarray(values)
+    except ValueError:
+        # Not all of them are numbers.
+        weights = numpy.asarray(values, dtype=object)
     if name == "or-and":
         weights = numpy.ones(len(values), dtype=bool) if weights.dtype.kind != "b" else weights
-    elif weights.dtype.kind not in "iuf":
-        if len(values):
-            raise ElementTypeError("an edge whose weight is no number", "dtype-mismatch", "weights are numbers; an edge without one weighs 1")
-        weights = numpy.asarray([], dtype=numpy.float64)
+    elif weights.dtype.kind not in "iuf" or weights.dtype.itemsize > 8:
+        for begin, end, value in zip(begins, ends, values):
+            number = numpy.asarray(value)
+            if number.ndim or number.dtype.kind not in "iuf" or number.dtype.itemsize > 8:
+                raise ElementTypeError(f"the edge from vertex {begin} to vertex {end} weighs {value!r}, a {type(value).__name__}", "dtype-mismatch", "weights are integers and floats of up to 64 bits; an edge without one weighs 1")
+        weights = numpy.asarray(values, dtype=numpy.float64)
     else:
         weights = weights.astype(numpy.float64)
     return numpy.asarray(begins, dtype=numpy.int64), numpy.asarray(ends, dtype=numpy.int64), weights
