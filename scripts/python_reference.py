@@ -69,7 +69,7 @@ def _entry(module: str, name: str, value: Any) -> Iterator[str]:
     else:
         yield f"```python\n{module}.{name}{_signature(value)}\n```"
     yield _markdown(value)
-    for member, part in vars(value).items() if inspect.isclass(value) else ():
+    for member, part in sorted(vars(value).items()) if inspect.isclass(value) else ():
         if member.startswith("_") or not inspect.getdoc(part) or not (callable(part) or inspect.isdatadescriptor(part)):
             continue
         is_method = callable(part)
