@@ -208,7 +208,7 @@ class Explanation:
     data : dict
         All numbers, with the keys of ``tilewright explain --format json``.
     arrays : dict of array
-        The arrays in device memory after the launch, by the name of their parameter.
+        The arrays in device memory after the launch, by the name of their parameter. Where NumPy is missing, objects that have its `__array_interface__`.
     page : str
         The report as one page of HTML that needs nothing else.
     text : str
@@ -371,13 +371,16 @@ def explain(
             path.write_text(source, encoding="utf-8")
             told = _native.explain_kernel(str(path), launch)
     page, text, document, after = told
-    if after:
-        import numpy
+    return Explanation(json.loads(document), {name: _as_array(array) for name, array in after}, page, text)
 
-        given = {name: numpy.asarray(array) for name, array in after}
-    else:
-        given = {}
-    return Explanation(json.loads(document), given, page, text)
+
+def _as_array(array: _native.Owned) -> Any:
+    """An array of NumPy where that is here: the report needs none."""
+    try:
+        import numpy
+    except ImportError:
+        return array
+    return numpy.asarray(array)
 
 
 def _extents(extent: int | Sequence[int] | None) -> list[int] | None:
