@@ -14,6 +14,7 @@ mod functions;
 mod gpu;
 mod gpu_work;
 mod interrupt;
+mod left;
 mod lent;
 mod matmul;
 mod measure;

@@ -4,6 +4,7 @@ use crate::{
     dtype,
     errors::{OrRaise, exception, refuse},
     functions::{self, Functions},
+    left::Left,
     matmul::matmul,
     options,
     text::Text,
@@ -159,7 +160,7 @@ impl Semiring {
 
     /// The name or the text, as in ``matmul(a, b, semiring=name)``.
     #[getter]
-    fn name(&self, py: Python<'_>) -> PyResult<String> {
+    pub fn name(&self, py: Python<'_>) -> PyResult<String> {
         match &self.0 {
             Over::BuiltIn(id) => Ok(id.name().to_owned()),
             Over::Text(text) => Ok(text.text().to_owned()),
@@ -226,7 +227,7 @@ impl Semiring {
     /// >>> tilewright.max_plus.matmul(numpy.array([[1.0, 5.0]]), numpy.array([[0.0], [2.0]]))
     /// array([[7.]])
     #[pyo3(signature = (a, b, /, **options))]
-    fn matmul<'py>(
+    pub fn matmul<'py>(
         slf: &Bound<'py, Self>,
         a: &Bound<'py, PyAny>,
         b: &Bound<'py, PyAny>,
@@ -282,25 +283,6 @@ impl Semiring {
             }
             _ => Ok((class, (slf.get().name(py)?,).into_pyobject(py)?)),
         }
-    }
-}
-
-/// The left half of ``a @ semiring @ b``.
-#[pyclass(frozen, module = "tilewright")]
-pub struct Left {
-    semiring: Py<Semiring>,
-    left: Py<PyAny>,
-}
-
-#[pymethods]
-impl Left {
-    fn __matmul__<'py>(&self, right: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = right.py();
-        Semiring::matmul(self.semiring.bind(py), self.left.bind(py), right, None)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<half of a product over {}: `@` the other operand>", self.semiring.get().name(py)?))
     }
 }
 
