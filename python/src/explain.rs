@@ -5,6 +5,7 @@ use crate::{
     errors::{OrRaise, exception, keywords},
     gpu,
     interrupt::{self, Takes},
+    options::item,
     owned::Owned,
 };
 use pyo3::prelude::*;
@@ -16,8 +17,6 @@ use tilewright_explain::{Array as HostArray, Case, Control, Document, Explained,
 const WIDTH: usize = 100;
 
 /// A launch, and what it is given.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
 struct Launch<'py> {
     entry: Option<String>,
     grid: Option<[u32; 3]>,
@@ -31,13 +30,29 @@ struct Launch<'py> {
     max_seconds: Option<f64>,
 }
 
+impl<'py> Launch<'py> {
+    fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            entry: item(given, "entry")?,
+            grid: item(given, "grid")?,
+            block: item(given, "block")?,
+            cluster: item(given, "cluster")?,
+            dynamic_shared_memory: item(given, "dynamic_shared_memory")?,
+            arguments: given.get_item("arguments")?.extract()?,
+            arrays: given.get_item("arrays")?.extract()?,
+            gpu: item(given, "gpu")?,
+            max_seconds: item(given, "max_seconds")?,
+        })
+    }
+}
+
 /// What came of it: the page, the text, the document of JSON, and the arrays in device memory after the launch.
 type Told = (String, String, String, Vec<(String, Owned)>);
 
 /// Runs a kernel of a file, or of the catalogue, and explains it.
 #[pyfunction]
 pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>) -> PyResult<Told> {
-    let launch: Launch<'_> = launch.extract()?;
+    let launch = Launch::of(launch)?;
     let gpu = gpu::find(py, launch.gpu.as_deref())?;
     let arrays = launch.arrays.iter().map(|(name, object)| Ok((name.clone(), copied(py, name, object)?)));
     let arrays: HashMap<String, HostArray> = arrays.collect::<PyResult<_>>()?;
@@ -122,6 +137,10 @@ fn unknown_argument(name: &str) -> Error {
 }
 
 /// The names of the kernels that `explain` knows by name.
+///
+/// Returns
+/// -------
+/// list of str
 ///
 /// Examples
 /// --------

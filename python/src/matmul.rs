@@ -8,7 +8,7 @@ use crate::{
     frames,
     gpu_work::{self, Place, Work},
     interrupt::{self, Takes},
-    on_gpu, produce,
+    on_gpu, options, produce,
     semiring::{self, Over},
 };
 use pyo3::{
@@ -16,6 +16,7 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyFloat},
 };
+use std::str::FromStr;
 use tilewright::{
     Activation, Backend, Cancel, DType, DynMut, DynRef, Epilogue, Error, Joining, Math, Options,
     StackProduct, Value,
@@ -96,7 +97,7 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// (3, 2)
 #[pyfunction]
 #[pyo3(
-    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, bias=None, activation=None, arg=false, backend="auto", math="full", threads=None, dtype=None),
+    signature = (a, b, /, *, semiring=None, out=None, accumulate=None, alpha=None, beta=None, bias=None, activation=None, arg=None, backend=None, math=None, threads=None, dtype=None),
     text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, bias=None, activation=None, arg=False, backend='auto', math='full', threads=None, dtype=None)"
 )]
 #[allow(clippy::too_many_arguments)] // They are the keywords of Python's callers.
@@ -106,15 +107,15 @@ pub fn matmul<'py>(
     b: &Bound<'py, PyAny>,
     semiring: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
-    accumulate: bool,
+    accumulate: Option<&Bound<'py, PyAny>>,
     alpha: Option<&Bound<'py, PyAny>>,
     beta: Option<&Bound<'py, PyAny>>,
     bias: Option<&Bound<'py, PyAny>>,
-    activation: Option<&str>,
-    arg: bool,
-    backend: &str,
-    math: &str,
-    threads: Option<usize>,
+    activation: Option<&Bound<'py, PyAny>>,
+    arg: Option<&Bound<'py, PyAny>>,
+    backend: Option<&Bound<'py, PyAny>>,
+    math: Option<&Bound<'py, PyAny>>,
+    threads: Option<&Bound<'py, PyAny>>,
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if [a, b].into_iter().any(frames::is_frame) {
@@ -135,12 +136,15 @@ pub fn matmul<'py>(
         return frames::matmul([a, b], out, &options);
     }
     let over = semiring::of(semiring)?;
-    let backend: Backend = backend.parse().or_raise(py)?;
-    let math: Math = math.parse().or_raise(py)?;
+    let arg = options::or(false, "arg", arg)?;
+    let accumulate = options::or(false, "accumulate", accumulate)?;
+    let backend = word(Backend::Auto, "backend", backend)?;
+    let math = word(Math::Full, "math", math)?;
+    let activation = word(Activation::None, "activation", activation)?;
+    let threads = options::or(0, "threads", threads)?;
     let joining = joining(py, accumulate, alpha, beta)?;
     over.check_wishes(py, &joining, arg, backend)?;
-    let activation = activation.map_or(Ok(Activation::None), str::parse).or_raise(py)?;
-    let wishes = Wishes { over, joining, activation, backend, math, threads: threads.unwrap_or(0) };
+    let wishes = Wishes { over, joining, activation, backend, math, threads };
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
     let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
@@ -351,10 +355,21 @@ fn joining(
         (true, None, None) => Ok(Joining::Accumulate),
         (true, ..) => refuse(py, "unsupported", "accumulate beside alpha or beta", "accumulate is beta=1"),
         (false, ..) => Ok(Joining::<Value>::scale(
-            alpha.map_or(Ok(Value::Int(1)), value)?,
-            beta.map_or(Ok(Value::Int(0)), value)?,
+            alpha.map_or(Ok(Value::Int(1)), |alpha| factor("alpha", alpha))?,
+            beta.map_or(Ok(Value::Int(0)), |beta| factor("beta", beta))?,
         )),
     }
+}
+
+/// A number by its name.
+fn factor(name: &str, number: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value(number).map_err(|error| options::refused::<f64>(name, number, error))
+}
+
+/// One of the words that an option knows.
+fn word<T: FromStr<Err = Error>>(none: T, name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<T> {
+    let Some(given) = given else { return Ok(none) };
+    options::read::<String>(name, given)?.parse().or_raise(given.py())
 }
 
 /// A number of the caller's.

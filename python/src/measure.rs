@@ -4,6 +4,7 @@ use crate::{
     array::Array,
     errors::{OrRaise, refuse},
     interrupt::{self, Takes},
+    options,
     semiring::{self, Over},
 };
 use pyo3::{prelude::*, types::PyDict};
@@ -15,11 +16,12 @@ pub fn measure<'py>(
     py: Python<'py>,
     matrices: (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>),
     semiring: &Bound<'py, PyAny>,
-    backend: &str,
-    threads: Option<usize>,
+    backend: &Bound<'py, PyAny>,
+    threads: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let over = semiring::of(Some(semiring))?;
-    let backend: Backend = backend.parse().or_raise(py)?;
+    let backend: Backend = options::read::<String>("backend", backend)?.parse().or_raise(py)?;
+    let threads: Option<usize> = options::read("threads", threads)?;
     let (a, b, c) = matrices;
     let (a, b, c) = (Array::of("A", &a)?, Array::of("B", &b)?, Array::of("C", &c)?);
     let place = |array: &Array| (array.first, array.dtype, array.layout(true));

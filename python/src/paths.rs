@@ -2,12 +2,14 @@
 
 use crate::{
     array::Array,
+    dtype::python_name,
     errors::{OrRaise, refuse},
     interrupt::{self, Takes},
+    options::item,
     owned::Owned,
-    semiring,
+    semiring::{self, Over},
 };
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
     DynMatrix, DynRef, Error, Matrix, Value,
     paths::{DynPaths, Method, Options, Solution},
@@ -17,8 +19,6 @@ use tilewright::{
 const MANY: usize = 500;
 
 /// What is asked for beside the graph.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
 struct Wishes<'py> {
     semiring: Bound<'py, PyAny>,
     predecessors: bool,
@@ -27,8 +27,30 @@ struct Wishes<'py> {
     threads: Option<usize>,
 }
 
+impl<'py> Wishes<'py> {
+    fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            semiring: given.get_item("semiring")?,
+            predecessors: item(given, "predecessors")?,
+            method: item(given, "method")?,
+            max_edges: item(given, "max_edges")?,
+            threads: item(given, "threads")?,
+        })
+    }
+}
+
 /// Distances, and for each pair the stop before the last, or -1.
 type Found = (Owned, Option<Owned>);
+
+/// The types of weights that best paths over a semiring take, as NumPy names them; none for a semiring of the caller's.
+#[pyfunction]
+pub fn path_types<'py>(semiring: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    let names: Vec<_> = match semiring::of(Some(semiring))? {
+        Over::BuiltIn(id) => DynPaths::dtypes(id).iter().map(|&dtype| python_name(dtype)).collect(),
+        _ => Vec::new(),
+    };
+    PyTuple::new(semiring.py(), names)
+}
 
 /// Of the graph whose edge from row to column has the weight that stands there.
 #[pyfunction]
@@ -37,7 +59,7 @@ pub fn paths_of_matrix(
     weights: &Bound<'_, PyAny>,
     wishes: &Bound<'_, PyAny>,
 ) -> PyResult<Found> {
-    let wishes: Wishes<'_> = wishes.extract()?;
+    let wishes = Wishes::of(wishes)?;
     let weights = Array::of("W", weights)?;
     weights.refuse_other_booleans(py, "W")?;
     if weights.shape.len() != 2 {
@@ -58,7 +80,7 @@ pub fn paths_of_edges(
     edges: (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>),
     wishes: &Bound<'_, PyAny>,
 ) -> PyResult<Found> {
-    let wishes: Wishes<'_> = wishes.extract()?;
+    let wishes = Wishes::of(wishes)?;
     let (from, to) = (ends(py, "the beginnings", &edges.0)?, ends(py, "the ends", &edges.1)?);
     let weights = Array::of("the weights", &edges.2)?;
     weights.refuse_other_booleans(py, "the weights")?;
