@@ -28,7 +28,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     let gpu = Gpu { name: "8.0".into(), limits, device: None };
     let load = |name: &str| {
         let source = std::io::Error::from(std::io::ErrorKind::NotFound);
-        Err(tilewright::ErrorKind::Io { path: name.into(), source }.into())
+        Err(tilewright_core::ErrorKind::Io { path: name.into(), source }.into())
     };
     let pairs = text.lines().filter_map(|line| line.split_once('='));
     let arguments = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

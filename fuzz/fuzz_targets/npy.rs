@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tilewright_fuzz::read_and_write(tilewright::files::Format::Npy, bytes);
+    tilewright_fuzz::read_and_write(tilewright_files::Format::Npy, bytes);
 });

@@ -1,9 +1,7 @@
 //! What the fuzz targets share.
 
-use tilewright::{
-    DType, Extremes, Value,
-    files::{Format, ReadOptions, Spec, WriteOptions, read_bytes, write_to},
-};
+use tilewright_core::{DType, Extremes, Value};
+use tilewright_files::{Format, ReadOptions, Spec, WriteOptions, read_bytes, write_to};
 
 /// Reads `bytes` as `format`, and writes what was read, for a few choices of options. Nothing may panic, hang
 /// or take memory out of proportion; what is written reads back as it was.

@@ -11,7 +11,7 @@ use crate::{
 use dlpark::python::ImportedDlpack;
 use pyo3::{intern, prelude::*};
 use std::ptr::NonNull;
-use tilewright::DType;
+use tilewright::{DType, Layout, StackMut, StackRef};
 
 /// An array: nothing is copied, and the memory stays as long as this.
 pub struct Array {
@@ -146,6 +146,34 @@ impl Array {
         let strides = strides.map(|(&extent, &stride)| if extent > 1 { stride / size } else { 1 }).collect();
         let first = NonNull::new(address).filter(|_| !is_empty).unwrap_or(DANGLING);
         Ok(Self { first, dtype, shape, strides, is_read_only, gpu, library, _memory: memory })
+    }
+
+    /// That of a vector or a matrix; a vector is one row where `is_row`, otherwise one column.
+    pub fn layout(&self, is_row: bool) -> Layout {
+        match (&self.shape[..], &self.strides[..]) {
+            (&[rows, cols, ..], &[row, col, ..]) => Layout::strided(rows, cols, row, col),
+            (&[length], &[stride]) if is_row => Layout::strided(1, length, 1, stride),
+            (&[length], &[stride]) => Layout::strided(length, 1, stride, 1),
+            _ => Layout::row_major(1, 1),
+        }
+    }
+
+    /// The array, to be read.
+    ///
+    /// # Safety
+    /// It is on this processor, unless nobody looks at an element. Nobody writes it as long as the view is used.
+    pub unsafe fn view(&self) -> StackRef<'_> {
+        // SAFETY: the array describes memory that it keeps, of such elements; otherwise the caller's promise.
+        unsafe { StackRef::from_raw_parts(self.first, self.dtype, &self.shape, &self.strides) }
+    }
+
+    /// The array, to be written.
+    ///
+    /// # Safety
+    /// It is on this processor, has no element twice, and nobody else reads or writes it as long as the view is used.
+    pub unsafe fn view_mut(&self) -> StackMut<'_> {
+        // SAFETY: as above.
+        unsafe { StackMut::from_raw_parts(self.first, self.dtype, &self.shape, &self.strides) }
     }
 
     /// A byte that is neither 0 nor 1 is no boolean to us, though NumPy can be made to hold it. On a GPU nobody looks.

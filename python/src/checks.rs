@@ -5,10 +5,12 @@ use crate::{
     dtype::python_name,
     errors::{OrRaise, refuse},
     semiring::Over,
-    shape::{Shapes, is_without_overlap, span},
 };
 use pyo3::prelude::*;
-use tilewright::{DType, Epilogue, Math};
+use tilewright::{
+    DType, Epilogue, Math,
+    stack::{Shapes, is_without_overlap},
+};
 
 /// Refuses an arithmetic that the semiring does not have on these elements.
 pub fn check_math(py: Python<'_>, over: &Over, math: Math, dtype: DType) -> PyResult<()> {
@@ -83,9 +85,21 @@ pub fn check_target(py: Python<'_>, out: &Array, shapes: &Shapes, outputs: &[DTy
 
 /// Whether two arrays may have memory in common.
 pub fn overlaps(operand: &Array, out: &Array) -> bool {
-    let reach = |array: &Array| span(array.first, &array.shape, &array.strides, array.dtype.size());
-    match (reach(operand), reach(out)) {
+    match (span(operand), span(out)) {
         (Some((low, high)), Some((first, last))) => low <= last && first <= high,
         _ => false,
     }
+}
+
+/// The addresses from the first to the last byte that an array reaches; `None` where it has no element.
+fn span(array: &Array) -> Option<(usize, usize)> {
+    if array.shape.contains(&0) {
+        return None;
+    }
+    let (at, size) = (array.first.as_ptr().addr(), array.dtype.size());
+    let reach = |sign: isize| -> usize {
+        let each = array.shape.iter().zip(&array.strides).filter(|&(_, &stride)| stride.signum() == sign);
+        each.map(|(&extent, &stride)| (extent - 1) * stride.unsigned_abs() * size).sum()
+    };
+    Some((at - reach(-1), at + reach(1) + size - 1))
 }

@@ -1,8 +1,7 @@
 //! The library's errors as Python's exceptions.
 
-use crate::shape::Mismatch;
 use pyo3::{prelude::*, sync::PyOnceLock, types::PyType};
-use tilewright::{Error, ErrorKind};
+use tilewright::{Error, ErrorKind, Setting};
 
 /// The class in `tilewright._errors` for an error with this code.
 fn class_name(code: &str) -> &'static str {
@@ -32,13 +31,35 @@ fn class_name(code: &str) -> &'static str {
 
 /// The exception for an error of the library.
 pub fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    let hint = error.hint();
+    let hint = error.kind().hint().map(|hint| hint.said(keywords)).filter(|hint| !hint.is_empty());
     let exception = exception(py, error.code(), &error.to_string(), hint.as_deref());
     if let ErrorKind::NegativeCycle { cycle, .. } = error.kind() {
         // An exception without the attribute is still the exception.
         let _ = exception.value(py).setattr("cycle", cycle.clone());
     }
     exception
+}
+
+/// Settings as keywords of this package's functions.
+pub fn keywords(setting: Setting, value: &str) -> Option<String> {
+    Some(match setting {
+        Setting::Entry => "entry".into(),
+        Setting::Argument => format!("{value} in args"),
+        Setting::Launch => {
+            format!("give what is missing with block and args; on the command line that is {value}")
+        }
+        // `explain` alone has a limit.
+        Setting::MaxTime
+        | Setting::MaxSteps
+        | Setting::Delimiter
+        | Setting::SkipRows
+        | Setting::DecimalComma
+        | Setting::Comments
+        | Setting::Columns
+        | Setting::Trim
+        | Setting::NamedTable
+        | Setting::Devices => return None,
+    })
 }
 
 /// An exception with a code of this package, such as `not-an-array`, or of the library.
@@ -69,22 +90,5 @@ pub trait OrRaise<T> {
 impl<T> OrRaise<T> for Result<T, Error> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|error| raise(py, &error))
-    }
-}
-
-/// Shapes that no product has.
-pub fn mismatched(py: Python<'_>, mismatch: Mismatch) -> PyErr {
-    match mismatch {
-        Mismatch::Inner { m, k, rows, n } => {
-            raise(py, &ErrorKind::InnerMismatch { m, k, bk: rows, n }.into())
-        }
-        Mismatch::Scalar(what) => {
-            let message = format!("{what} has no dimension, and a product needs one at least");
-            exception(py, "dimensions", &message, Some("multiply by numbers with alpha, or with *"))
-        }
-        Mismatch::Batch(a, b) => {
-            let message = format!("stacks of {a:?} and {b:?} matrices cannot be joined");
-            exception(py, "batch-mismatch", &message, Some("extents must be equal, or one of them 1"))
-        }
     }
 }

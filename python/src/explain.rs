@@ -2,23 +2,21 @@
 
 use crate::{
     array::Array,
-    errors::{OrRaise, exception},
+    errors::{OrRaise, exception, keywords},
     gpu,
     interrupt::{self, Takes},
+    options::item,
     owned::Owned,
-    shape::Stack,
 };
 use pyo3::prelude::*;
 use std::{collections::HashMap, path::PathBuf, time::Duration};
-use tilewright::{DynMatrix, DynMut, DynRef, Error, ErrorKind, kernels};
+use tilewright::{DynMatrix, DynMut, DynRef, Error, ErrorKind, Setting, Words, kernels};
 use tilewright_explain::{Array as HostArray, Case, Control, Document, Explained, Request, html, text};
 
 /// Letters of a line of the text.
 const WIDTH: usize = 100;
 
 /// A launch, and what it is given.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
 struct Launch<'py> {
     entry: Option<String>,
     grid: Option<[u32; 3]>,
@@ -32,13 +30,29 @@ struct Launch<'py> {
     max_seconds: Option<f64>,
 }
 
+impl<'py> Launch<'py> {
+    fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            entry: item(given, "entry")?,
+            grid: item(given, "grid")?,
+            block: item(given, "block")?,
+            cluster: item(given, "cluster")?,
+            dynamic_shared_memory: item(given, "dynamic_shared_memory")?,
+            arguments: given.get_item("arguments")?.extract()?,
+            arrays: given.get_item("arrays")?.extract()?,
+            gpu: item(given, "gpu")?,
+            max_seconds: item(given, "max_seconds")?,
+        })
+    }
+}
+
 /// What came of it: the page, the text, the document of JSON, and the arrays in device memory after the launch.
 type Told = (String, String, String, Vec<(String, Owned)>);
 
 /// Runs a kernel of a file, or of the catalogue, and explains it.
 #[pyfunction]
 pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>) -> PyResult<Told> {
-    let launch: Launch<'_> = launch.extract()?;
+    let launch = Launch::of(launch)?;
     let gpu = gpu::find(py, launch.gpu.as_deref())?;
     let arrays = launch.arrays.iter().map(|(name, object)| Ok((name.clone(), copied(py, name, object)?)));
     let arrays: HashMap<String, HostArray> = arrays.collect::<PyResult<_>>()?;
@@ -61,10 +75,19 @@ pub fn explain_kernel(py: Python<'_>, kernel: PathBuf, launch: &Bound<'_, PyAny>
     let max_time =
         max_time.map_err(|error| exception(py, "unsupported", &format!("max_seconds: {error}"), None))?;
     let explained = interrupt::run(py, Takes::Long, |cancel| {
-        let control = Control { max_time, stop: Some(cancel.flag()), ..Control::default() };
+        let (stop, words) = (Some(cancel.flag()), Some(words as Words));
+        let control = Control { max_time, stop, words, ..Control::default() };
         case.explain_under(&gpu, &control)
     })?;
     tell(py, explained.or_raise(py)?)
+}
+
+/// Settings as keywords of `explain`.
+fn words(setting: Setting, value: &str) -> Option<String> {
+    match setting {
+        Setting::MaxTime => Some("max_seconds".into()),
+        other => keywords(other, value),
+    }
 }
 
 fn tell(py: Python<'_>, explained: Explained) -> PyResult<Told> {
@@ -86,9 +109,8 @@ fn copied(py: Python<'_>, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Hos
         let message = format!("the argument {name} has {} dimensions", array.shape.len());
         return Err(exception(py, "dimensions", &message, Some("give a vector or a matrix: a.reshape(-1)")));
     }
-    let stack = Stack::new(array.first, &array.shape, &array.strides, &[], true);
     // SAFETY: the array keeps its memory as long as this runs, and its elements are of this type.
-    let view = unsafe { DynRef::from_raw_parts(stack.first, array.dtype, stack.layout) };
+    let view = unsafe { DynRef::from_raw_parts(array.first, array.dtype, array.layout(true)) };
     Ok(HostArray::from_matrix(name, view))
 }
 
@@ -115,6 +137,10 @@ fn unknown_argument(name: &str) -> Error {
 }
 
 /// The names of the kernels that `explain` knows by name.
+///
+/// Returns
+/// -------
+/// list of str
 ///
 /// Examples
 /// --------

@@ -1,6 +1,9 @@
 //! GPUs as data, and occupancy; `tilewright.gpu` makes Python's functions of these.
 
-use crate::errors::{exception, refuse};
+use crate::{
+    errors::{exception, refuse},
+    options::{self, item},
+};
 use pyo3::{prelude::*, types::PyDict};
 use tilewright_arch::{
     BlockSize, Carveout, ComputeCapability, Device, DynamicSharedMemory, Gpu, KernelResources, LaunchConfig,
@@ -18,9 +21,12 @@ pub fn find(py: Python<'_>, name: Option<&str>) -> PyResult<Gpu> {
     found.map_err(|error| exception(py, "unsupported", &error, Some(hint)))
 }
 
+/// As [`find`], where the name is a caller's.
+fn chosen(name: &Bound<'_, PyAny>) -> PyResult<Gpu> {
+    find(name.py(), options::read::<Option<String>>("gpu", name)?.as_deref())
+}
+
 /// What a kernel and its launch take.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
 struct Configuration {
     registers: u32,
     shared_memory: u32,
@@ -31,6 +37,17 @@ struct Configuration {
 }
 
 impl Configuration {
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            registers: item(given, "registers")?,
+            shared_memory: item(given, "shared_memory")?,
+            dynamic_shared_memory: item(given, "dynamic_shared_memory")?,
+            barriers: item(given, "barriers")?,
+            cluster_size: item(given, "cluster_size")?,
+            carveout: item(given, "carveout")?,
+        })
+    }
+
     fn kernel(&self) -> KernelResources {
         KernelResources {
             registers_per_thread: self.registers,
@@ -73,11 +90,12 @@ pub fn gpu_table(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 #[pyfunction]
 pub fn occupancy_of<'py>(
     py: Python<'py>,
-    gpu: Option<&str>,
-    threads: u32,
+    gpu: &Bound<'py, PyAny>,
+    threads: &Bound<'py, PyAny>,
     configuration: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (gpu, configuration) = (find(py, gpu)?, configuration.extract::<Configuration>()?);
+    let (gpu, configuration) = (chosen(gpu)?, Configuration::of(configuration)?);
+    let threads = options::read("threads", threads)?;
     let (kernel, launch) = (configuration.kernel(), configuration.launch(threads));
     let refused = |error: String| exception(py, "unsupported", &error, Some("lower what exceeds the limit"));
     let found = Occupancy::of(&gpu.limits, &kernel, &launch).map_err(|error| refused(error.to_string()))?;
@@ -109,12 +127,15 @@ pub fn occupancy_of<'py>(
 #[pyfunction]
 pub fn best_block_of<'py>(
     py: Python<'py>,
-    gpu: Option<&str>,
-    shared_memory_per_thread: u32,
-    max_threads: u32,
+    gpu: &Bound<'py, PyAny>,
+    shared_memory_per_thread: &Bound<'py, PyAny>,
+    max_threads: &Bound<'py, PyAny>,
     configuration: &Bound<'py, PyAny>,
 ) -> PyResult<(u32, u32, Option<u32>, u32)> {
-    let (gpu, configuration) = (find(py, gpu)?, configuration.extract::<Configuration>()?);
+    let (gpu, configuration) = (chosen(gpu)?, Configuration::of(configuration)?);
+    let shared_memory_per_thread =
+        options::read("dynamic_shared_memory_per_thread", shared_memory_per_thread)?;
+    let max_threads = options::read("max_threads", max_threads)?;
     let base = configuration.dynamic_shared_memory;
     let dynamic = DynamicSharedMemory::PerThread { base, per_thread: shared_memory_per_thread };
     let launch = configuration.launch(1);

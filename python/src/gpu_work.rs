@@ -1,17 +1,17 @@
 //! Products of stacks on a GPU, where they lie: only addresses come here.
 
 use crate::{
-    batch::Products,
+    array::Array,
     errors::{OrRaise, raise, refuse},
     on_gpu::{self, Gpu},
     semiring::Over,
-    shape::{Shapes, Stack},
 };
 use pyo3::prelude::*;
 use tilewright::{
     Backend, DType, Error, ErrorKind, Joining, Layout, Value,
     cuda::{DeviceProduct, DynDeviceMatrix, Engine},
     kernels::Batch,
+    stack::{Loops, Part},
 };
 
 /// What kernels compute for a product, where there are such kernels.
@@ -68,12 +68,29 @@ pub struct Work {
     /// What is computed of each two matrices.
     pub product: DeviceProduct,
     /// With as few launches as there can be.
-    pub products: Products,
+    pub loops: Loops,
+    /// A, B, C and the winning terms, as in the loops.
+    pub places: Vec<Place>,
+    /// The bias, and its layout.
+    pub bias: Option<(Place, Layout)>,
     pub arrays: Vec<Gpu>,
 }
 
+/// Where an array begins on the device.
+#[derive(Clone, Copy)]
+pub struct Place {
+    address: usize,
+    dtype: DType,
+}
+
+impl From<&Array> for Place {
+    fn from(array: &Array) -> Self {
+        Self { address: array.first.as_ptr().addr(), dtype: array.dtype }
+    }
+}
+
 /// What one launch computes.
-struct Part {
+struct Launch {
     product: DeviceProduct,
     operands: [DynDeviceMatrix; 2],
     c: DynDeviceMatrix,
@@ -89,18 +106,14 @@ impl Work {
     /// As a product's on a device.
     ///
     /// # Safety
-    /// The stacks describe memory of the engine's device, and elements of their types, until the work has been done. C and the winners have no element twice, and meet
-    /// no operand. The streams are of this device.
-    pub unsafe fn run(&self, shapes: &Shapes, a: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (py, products) = (a.py(), &self.products);
-        products.check_types(shapes).or_raise(py)?;
-        if shapes.is_empty() {
-            return Ok(());
-        }
+    /// Places and loops describe memory of the engine's device, and elements of their types, until the work has been done. C and the winners have no element twice,
+    /// and meet no operand. The streams are of this device.
+    pub unsafe fn run(&self, a: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = a.py();
         match self.stream() {
-            Some(stream) => products.each(true, |index, count| {
+            Some(stream) => self.loops.each(true, |part| {
                 // SAFETY: the caller's promise.
-                unsafe { self.launch_in(stream, a, (index, count.unwrap_or(1))) }
+                unsafe { self.launch_in(stream, a, part) }
             }),
             // SAFETY: as above.
             None => py.detach(|| unsafe { self.run_beside() }).or_raise(py),
@@ -116,20 +129,19 @@ impl Work {
     /// # Safety
     /// As [`Work::run`].
     unsafe fn run_beside(&self) -> Result<(), Error> {
-        let Self { engine, products, arrays, .. } = self;
+        let Self { engine, loops, arrays, .. } = self;
         let mut streams: Vec<usize> = arrays.iter().map(|gpu| gpu.ready_in()).collect();
         streams.sort_unstable();
         streams.dedup();
         // SAFETY: the caller's promise.
         streams.iter().try_for_each(|&stream| unsafe { engine.wait_for(stream) })?;
-        let launched = products.each(true, |index, count| {
+        let launched = loops.each(true, |part| {
             // SAFETY: the caller's promise.
-            let mut part = unsafe { self.part((index, count.unwrap_or(1)))? };
-            let ([a, b], c) = (&part.operands, &mut part.c);
-            match (&mut part.arg, &part.bias) {
-                (Some(arg), _) => engine.multiply_with_arg(&part.product, a, b, c, arg).map(drop),
-                (None, Some(bias)) => engine.multiply_with_bias(&part.product, a, b, c, bias).map(drop),
-                (None, None) => engine.multiply(&part.product, a, b, c).map(drop),
+            let Launch { product, operands: [a, b], mut c, mut arg, bias } = unsafe { self.launch(part)? };
+            match (&mut arg, &bias) {
+                (Some(arg), _) => engine.multiply_with_arg(&product, &a, &b, &mut c, arg).map(drop),
+                (None, Some(bias)) => engine.multiply_with_bias(&product, &a, &b, &mut c, bias).map(drop),
+                (None, None) => engine.multiply(&product, &a, &b, &mut c).map(drop),
             }
         });
         if launched.is_err() || arrays.iter().any(|gpu| gpu.stream.is_none()) {
@@ -142,16 +154,11 @@ impl Work {
 
     /// # Safety
     /// As [`Work::run`].
-    unsafe fn launch_in(
-        &self,
-        stream: usize,
-        like: &Bound<'_, PyAny>,
-        part: (&[usize], usize),
-    ) -> PyResult<()> {
+    unsafe fn launch_in(&self, stream: usize, like: &Bound<'_, PyAny>, part: Part<'_>) -> PyResult<()> {
         let py = like.py();
         // SAFETY: the caller's promise.
-        let Part { product, operands: [a, b], mut c, mut arg, bias } =
-            unsafe { self.part(part) }.map_err(|error| raise(py, &error))?;
+        let Launch { product, operands: [a, b], mut c, mut arg, bias } =
+            unsafe { self.launch(part) }.map_err(|error| raise(py, &error))?;
         // SAFETY: as above.
         let plan = py.detach(|| unsafe { self.engine.plan_in(stream, &product, &a, &b, &c) }).or_raise(py)?;
         let workspace = match plan.workspace_bytes().or_raise(py)? {
@@ -170,46 +177,53 @@ impl Work {
         py.detach(run).or_raise(py)
     }
 
-    /// The products of `count` matrices that lie in the last dimension of the stack, at an index of the others.
+    /// The products of a part, which are launched together.
     ///
     /// # Safety
     /// As [`Work::run`].
-    unsafe fn part(&self, (index, count): (&[usize], usize)) -> Result<Part, Error> {
-        let Products { a, b, c, arg, epilogue, dtype, output, .. } = &self.products;
-        let stride = |stack: &Stack| if count > 1 { stack.strides.last().copied().unwrap_or(0) } else { 0 };
-        let matrix = |stack: &Stack, layout: Layout, dtype: DType| -> Result<DynDeviceMatrix, Error> {
-            let (low, high) = layout.span()?.unwrap_or((0, -1));
-            let far = stride(stack).saturating_mul(count.saturating_sub(1) as isize);
-            let elements = low.saturating_add(far.min(0))..high.saturating_add(far.max(0)).saturating_add(1);
-            let address = stack.at(index, dtype.size()).addr().get() as u64;
+    unsafe fn launch(&self, part: Part<'_>) -> Result<Launch, Error> {
+        let matrix = |which: usize, layout: Layout| -> Result<DynDeviceMatrix, Error> {
+            let far = part.stride(which).saturating_mul(part.count.saturating_sub(1) as isize);
             // SAFETY: the caller's promise.
-            unsafe { self.engine.foreign_unchecked(dtype, layout, address, elements) }
+            unsafe { self.matrix(self.places[which], part.offset(which), layout, far) }
         };
-        let winners = |stack: &Stack| matrix(stack, dense(stack, stride(stack), count)?, DType::I32);
-        // One for all products.
-        let bias = |bias: &Stack| -> Result<DynDeviceMatrix, Error> {
-            let (low, high) = bias.layout.span()?.unwrap_or((0, -1));
-            let (address, elements) = (bias.first.addr().get() as u64, low..high.saturating_add(1));
-            // SAFETY: the caller's promise.
-            unsafe { self.engine.foreign_unchecked(*output, bias.layout, address, elements) }
-        };
-        let batch = Batch { count, a: stride(a), b: stride(b), c: stride(c) };
-        Ok(Part {
+        // SAFETY: as above. One for all products.
+        let bias = |(place, layout): (Place, Layout)| unsafe { self.matrix(place, 0, layout, 0) };
+        let batch = Batch { count: part.count, a: part.stride(0), b: part.stride(1), c: part.stride(2) };
+        Ok(Launch {
             product: self.product.batch(batch),
-            operands: [matrix(a, a.layout, *dtype)?, matrix(b, b.layout, *dtype)?],
-            c: matrix(c, c.layout, *output)?,
-            arg: arg.as_ref().map(winners).transpose()?,
-            bias: epilogue.bias.as_ref().map(bias).transpose()?,
+            operands: [matrix(0, part.layout(0))?, matrix(1, part.layout(1))?],
+            c: matrix(2, part.layout(2))?,
+            arg: self.places.get(3).map(|_| matrix(3, dense(&part, 3)?)).transpose()?,
+            bias: self.bias.map(bias).transpose()?,
         })
+    }
+
+    /// Matrices from one `offset` elements behind a place on, to one that is `far` elements further.
+    ///
+    /// # Safety
+    /// As [`Work::run`].
+    unsafe fn matrix(
+        &self,
+        Place { address, dtype }: Place,
+        offset: isize,
+        layout: Layout,
+        far: isize,
+    ) -> Result<DynDeviceMatrix, Error> {
+        let (low, high) = layout.span()?.unwrap_or((0, -1));
+        let elements = low.saturating_add(far.min(0))..high.saturating_add(far.max(0)).saturating_add(1);
+        let address = address.wrapping_add_signed(offset.wrapping_mul(dtype.size() as isize)) as u64;
+        // SAFETY: the caller's promise.
+        unsafe { self.engine.foreign_unchecked(dtype, layout, address, elements) }
     }
 }
 
 /// The layout of winning terms as kernels write them: by rows without gaps, one matrix after another.
-fn dense(stack: &Stack, stride: isize, count: usize) -> Result<Layout, Error> {
-    let Layout { rows, cols, row_stride, col_stride } = stack.layout;
+fn dense(part: &Part<'_>, which: usize) -> Result<Layout, Error> {
+    let Layout { rows, cols, row_stride, col_stride } = part.layout(which);
     let is_dense = (rows < 2 || row_stride == cols as isize)
         && (cols < 2 || col_stride == 1)
-        && (count < 2 || stride == (rows * cols) as isize);
+        && (part.count < 2 || part.stride(which) == (rows * cols) as isize);
     if !is_dense {
         let what = "winning terms with gaps, or not by rows".into();
         let why = "kernels write them one after another".into();

@@ -1,7 +1,6 @@
 //! The native part of the Python package `tilewright`: arrays of other libraries become views, errors become exceptions.
 
 mod array;
-mod batch;
 mod buffer;
 mod checks;
 mod cuda_array;
@@ -14,17 +13,18 @@ mod functions;
 mod gpu;
 mod gpu_work;
 mod interrupt;
+mod left;
 mod lent;
 mod matmul;
 mod measure;
 mod ndarray;
 mod numpy;
 mod on_gpu;
+mod options;
 mod owned;
 mod paths;
 mod produce;
 mod semiring;
-mod shape;
 mod text;
 mod torch;
 
@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use super::owned::Owned;
     #[pymodule_export]
-    use super::paths::{paths_of_edges, paths_of_matrix};
+    use super::paths::{path_types, paths_of_edges, paths_of_matrix};
     #[pymodule_export]
     use super::semiring::Semiring;
     use super::*;

@@ -2,26 +2,26 @@
 
 use crate::{
     array::{Array, Held},
-    batch::{Kind, Products},
     checks::{check_bias, check_epilogue, check_math, check_target, overlaps},
     dtype::{only, python_name},
-    errors::{OrRaise, mismatched, refuse},
+    errors::{OrRaise, refuse},
     frames,
-    gpu_work::{self, Work},
+    gpu_work::{self, Place, Work},
     interrupt::{self, Takes},
-    on_gpu::{self, Gpu},
-    produce,
+    on_gpu, options, produce,
     semiring::{self, Over},
-    shape::{Shapes, Stack},
 };
 use pyo3::{
     IntoPyObjectExt,
     prelude::*,
     types::{PyDict, PyFloat},
 };
-use std::sync::Arc;
+use std::str::FromStr;
 use tilewright::{
-    Activation, Backend, DType, Epilogue, Joining, Layout, Math, Options, Value, cuda::DeviceProduct,
+    Activation, Backend, Cancel, DType, DynMut, DynRef, Epilogue, Error, Joining, Math, Options,
+    StackProduct, Value,
+    cuda::DeviceProduct,
+    stack::{Loops, Shapes},
 };
 
 /// As many terms of a built-in semiring take some milliseconds, and a second or two where they are slowest. More are computed by a thread that is
@@ -97,7 +97,7 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// (3, 2)
 #[pyfunction]
 #[pyo3(
-    signature = (a, b, /, *, semiring=None, out=None, accumulate=false, alpha=None, beta=None, bias=None, activation=None, arg=false, backend="auto", math="full", threads=None, dtype=None),
+    signature = (a, b, /, *, semiring=None, out=None, accumulate=None, alpha=None, beta=None, bias=None, activation=None, arg=None, backend=None, math=None, threads=None, dtype=None),
     text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, bias=None, activation=None, arg=False, backend='auto', math='full', threads=None, dtype=None)"
 )]
 #[allow(clippy::too_many_arguments)] // They are the keywords of Python's callers.
@@ -107,15 +107,15 @@ pub fn matmul<'py>(
     b: &Bound<'py, PyAny>,
     semiring: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
-    accumulate: bool,
+    accumulate: Option<&Bound<'py, PyAny>>,
     alpha: Option<&Bound<'py, PyAny>>,
     beta: Option<&Bound<'py, PyAny>>,
     bias: Option<&Bound<'py, PyAny>>,
-    activation: Option<&str>,
-    arg: bool,
-    backend: &str,
-    math: &str,
-    threads: Option<usize>,
+    activation: Option<&Bound<'py, PyAny>>,
+    arg: Option<&Bound<'py, PyAny>>,
+    backend: Option<&Bound<'py, PyAny>>,
+    math: Option<&Bound<'py, PyAny>>,
+    threads: Option<&Bound<'py, PyAny>>,
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if [a, b].into_iter().any(frames::is_frame) {
@@ -136,13 +136,15 @@ pub fn matmul<'py>(
         return frames::matmul([a, b], out, &options);
     }
     let over = semiring::of(semiring)?;
-    let backend: Backend = backend.parse().or_raise(py)?;
-    let math: Math = math.parse().or_raise(py)?;
+    let arg = options::or(false, "arg", arg)?;
+    let accumulate = options::or(false, "accumulate", accumulate)?;
+    let backend = word(Backend::Auto, "backend", backend)?;
+    let math = word(Math::Full, "math", math)?;
+    let activation = word(Activation::None, "activation", activation)?;
+    let threads = options::or(0, "threads", threads)?;
     let joining = joining(py, accumulate, alpha, beta)?;
     over.check_wishes(py, &joining, arg, backend)?;
-    let activation = activation.map_or(Ok(Activation::None), str::parse).or_raise(py)?;
-    let epilogue = Epilogue { bias: None, activation };
-    let mut wishes = Wishes { over, joining, epilogue, backend, math, threads: threads.unwrap_or(0) };
+    let wishes = Wishes { over, joining, activation, backend, math, threads };
     let mut operands = [Held::anywhere("A", a)?, Held::anywhere("B", b)?];
     let [left, right] = &operands;
     let ordinal = on_gpu::common(py, [("A", left.array.gpu), ("B", right.array.gpu)])?;
@@ -156,8 +158,7 @@ pub fn matmul<'py>(
         PyResult::Ok((ordinal, product.math(math)))
     };
     let gpu = ordinal.map(product).transpose()?;
-    let shapes = Shapes::of(&left.array.shape, &right.array.shape);
-    let shapes = shapes.map_err(|mismatch| mismatched(py, mismatch))?;
+    let shapes = Shapes::of(&left.array.shape, &right.array.shape).or_raise(py)?;
     if arg && shapes.k > MOST_TERMS {
         return refuse(py, "unsupported", "an arg result of more than 2^31 terms", "compute it in parts");
     }
@@ -180,19 +181,18 @@ pub fn matmul<'py>(
             let copy = if gpu.is_some() { on_gpu::copy(bias) } else { produce::copy(bias) };
             *bias = Held::anywhere("bias", &copy?)?;
         }
-        let stride = bias.array.strides.first().copied().unwrap_or(1);
-        let layout = Layout::strided(1, shapes.n, 1, stride);
-        wishes.epilogue.bias = Some(Stack { first: bias.array.first, layout, strides: Vec::new() });
     }
     let winners = arg.then(|| produce::empty(py, &operands[0], &shapes.result, DType::I32)).transpose()?;
+    let all = All {
+        operands: &operands,
+        c: &c,
+        winners: winners.as_ref().map(|winners| &winners.array),
+        bias: bias.as_ref().map(|bias| &bias.array),
+        shapes: &shapes,
+    };
     match gpu {
-        Some((ordinal, product)) => {
-            let gpus =
-                [&operands[0], &operands[1], &c].into_iter().chain(&bias).filter_map(|held| held.array.gpu);
-            let place = (ordinal, product, gpus.collect());
-            compute_on_gpu(py, place, &wishes, &operands, (&c, winners.as_ref()), &shapes)?;
-        }
-        None => compute(py, &wishes, &operands, (&c, winners.as_ref()), &shapes)?,
+        Some((ordinal, product)) => compute_on_gpu(py, (ordinal, product), &wishes, &all)?,
+        None => compute(py, &wishes, &all)?,
     }
     let library = &operands[0].array.library;
     let result = if out.is_some() { c.object } else { c.finish(library)? };
@@ -206,8 +206,7 @@ pub fn matmul<'py>(
 struct Wishes {
     over: Over,
     joining: Joining<Value>,
-    /// With where the bias is, as a row.
-    epilogue: Epilogue<Stack>,
+    activation: Activation,
     backend: Backend,
     math: Math,
     threads: usize,
@@ -238,104 +237,111 @@ fn given_target<'py>(
     Ok(target)
 }
 
+/// The arrays of a product.
+struct All<'a, 'py> {
+    operands: &'a [Held<'py>; 2],
+    c: &'a Held<'py>,
+    winners: Option<&'a Array>,
+    bias: Option<&'a Array>,
+    shapes: &'a Shapes,
+}
+
+impl All<'_, '_> {
+    /// The products of what is read.
+    ///
+    /// # Safety
+    /// The arrays are on this processor, and nobody writes them as long as this is used; or nobody looks at an element.
+    unsafe fn products<'a>(
+        &'a self,
+        wishes: &'a Wishes,
+        functions: &'a tilewright::stack::Multiply<'a>,
+    ) -> Result<StackProduct<'a>, Error> {
+        // SAFETY: the caller's promise.
+        let [a, b] = self.operands.each_ref().map(|held| unsafe { held.array.view() });
+        let products = match &wishes.over {
+            Over::BuiltIn(id) => StackProduct::new(*id, a, b),
+            Over::Text(text) => StackProduct::with_text(text, a, b),
+            Over::Functions(_) => StackProduct::with_function(functions, a, b),
+        };
+        let bias = self.bias.map(|bias| {
+            // SAFETY: as above.
+            unsafe { DynRef::from_raw_parts(bias.first, bias.dtype, bias.layout(true)) }
+        });
+        let epilogue = Epilogue { bias, activation: wishes.activation };
+        products?.giving(self.c.array.dtype)?.joining(wishes.joining)?.epilogue(epilogue)
+    }
+}
+
 /// The product on this processor, or where the library takes it from here.
-fn compute(
-    py: Python<'_>,
-    wishes: &Wishes,
-    operands: &[Held<'_>; 2],
-    (c, winners): (&Held<'_>, Option<&Held<'_>>),
-    shapes: &Shapes,
-) -> PyResult<()> {
-    let kind = match &wishes.over {
-        Over::BuiltIn(id) => Kind::BuiltIn(*id),
-        Over::Text(text) => Kind::Text(Arc::clone(text)),
-        Over::Functions(functions) => {
-            let [a, b] = operands.each_ref().map(|operand| &operand.object);
-            functions.check(operands[0].array.dtype, a, b)?;
-            match functions.compiled() {
-                Some(compiled) => Kind::Compiled(compiled),
-                None => return functions.multiply([a, b, &c.object], wishes.joining.reads_c()),
-            }
+fn compute(py: Python<'_>, wishes: &Wishes, all: &All<'_, '_>) -> PyResult<()> {
+    let mut compiled = None;
+    if let Over::Functions(functions) = &wishes.over {
+        let [a, b] = all.operands.each_ref().map(|operand| &operand.object);
+        functions.check(all.operands[0].array.dtype, a, b)?;
+        compiled = functions.compiled();
+        if compiled.is_none() {
+            return functions.multiply([a, b, &all.c.object], wishes.joining.reads_c());
         }
+    }
+    let multiply = |(a, b): (DynRef<'_>, DynRef<'_>), c: DynMut<'_>, joins: bool, options: &Options<'_>| {
+        let never = Cancel::new();
+        let cancel = options.cancel.unwrap_or(&never);
+        // SAFETY: functions were checked to have been compiled for this type, and `wishes` keeps them.
+        compiled.map_or(Ok(()), |compiled| unsafe { compiled.multiply((a, b, c), joins, cancel) })
     };
-    let products =
-        products(kind, wishes, operands, (&c.array, winners.map(|winners| &winners.array)), shapes);
+    // SAFETY: the caller keeps the arrays, and their memory with them. C was checked to have no element twice and to meet no operand, or is
+    // new. That other threads of Python leave it alone is for them, as with any function of NumPy.
+    let (products, c, winners) = unsafe {
+        let winners = all.winners.map(|winners| winners.view_mut());
+        (all.products(wishes, &multiply).or_raise(py)?, all.c.array.view_mut(), winners)
+    };
     let is_here = matches!(wishes.backend, Backend::Auto | Backend::Cpu);
     let is_known = matches!(wishes.over, Over::BuiltIn(_));
     let long = if is_known { LONG } else { LONG_OF_OWN };
-    let takes = match shapes.terms() {
+    let takes = match all.shapes.terms() {
         terms if terms <= SHORT && is_here && is_known => Takes::NoTime,
         terms if terms <= long && is_here => Takes::Milliseconds,
         _ => Takes::Long,
     };
+    let (backend, math, threads) = (wishes.backend, wishes.math, wishes.threads);
     let done = interrupt::run(py, takes, |cancel| {
-        let (backend, math, threads) = (wishes.backend, wishes.math, wishes.threads);
         let options = Options { backend, math, threads, cancel: Some(cancel), ..Options::default() };
-        // SAFETY: the caller keeps the arrays, and their memory with them. C was checked to have no element twice and to meet no operand, or is
-        // new. That other threads of Python leave it alone is for them, as with any function of NumPy. Compiled functions were checked to have
-        // been compiled for this type, and `wishes` keeps them.
-        unsafe { products.run(shapes, &options) }
+        products.options(options).write_to(c, winners).map(drop)
     })?;
     done.or_raise(py)
 }
 
 fn compute_on_gpu(
     py: Python<'_>,
-    (ordinal, product, arrays): (usize, DeviceProduct, Vec<Gpu>),
+    (ordinal, product): (usize, DeviceProduct),
     wishes: &Wishes,
-    operands: &[Held<'_>; 2],
-    (c, winners): (&Held<'_>, Option<&Held<'_>>),
-    shapes: &Shapes,
+    all: &All<'_, '_>,
 ) -> PyResult<()> {
-    let kind = match &wishes.over {
-        Over::BuiltIn(id) => Kind::BuiltIn(*id),
-        Over::Text(text) => Kind::Text(Arc::clone(text)),
-        Over::Functions(_) => return Ok(()), // refused before
-    };
-    let winners = winners.map(|winners| &winners.array);
-    let products = products(kind, wishes, operands, (&c.array, winners), shapes);
-    let Epilogue { bias, activation } = &wishes.epilogue;
-    let (bias, activation) = (bias.as_ref().map(|bias| bias.layout.col_stride), *activation);
-    let product = product.epilogue(Epilogue { bias, activation });
-    let engine = py.detach(|| on_gpu::engine(ordinal)).or_raise(py)?;
-    let work = Work { engine, product, products: products.for_launches(), arrays };
-    // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C and the winners meet no operand.
-    unsafe { work.run(shapes, &operands[0].object) }
-}
-
-fn products(
-    kind: Kind,
-    wishes: &Wishes,
-    [a, b]: &[Held<'_>; 2],
-    (c, winners): (&Array, Option<&Array>),
-    shapes: &Shapes,
-) -> Products {
-    let stack =
-        |array: &Array, is_row| Stack::new(array.first, &array.shape, &array.strides, &shapes.batch, is_row);
-    Products {
-        kind,
-        dtype: a.array.dtype,
-        output: c.dtype,
-        joining: wishes.joining,
-        epilogue: wishes.epilogue.clone(),
-        a: stack(&a.array, true),
-        b: stack(&b.array, false),
-        c: result_stack(c, shapes),
-        arg: winners.map(|winners| result_stack(winners, shapes)),
-        batch: shapes.batch.clone(),
+    let All { operands, c, winners, bias, shapes } = *all;
+    let never = |_: (DynRef<'_>, DynRef<'_>), _: DynMut<'_>, _: bool, _: &Options<'_>| Ok(());
+    // SAFETY: shapes and types are checked, and nobody looks at an element.
+    unsafe { all.products(wishes, &never) }.or_raise(py)?;
+    if shapes.is_empty() {
+        return Ok(());
     }
-}
-
-/// Where C lies, without the dimension that a vector left out.
-fn result_stack(c: &Array, shapes: &Shapes) -> Stack {
-    let (stack, own) = c.strides.split_at(shapes.batch.len());
-    let mut own = own.iter().copied();
-    let row = if shapes.has_rows { own.next() } else { None };
-    let col = if shapes.has_columns { own.next() } else { None };
-    let layout = Layout::strided(shapes.m, shapes.n, row.unwrap_or(1), col.unwrap_or(1));
-    let stack = stack.iter().zip(&shapes.batch);
-    let strides = stack.map(|(&stride, &extent)| if extent == 1 { 0 } else { stride }).collect();
-    Stack { first: c.first, layout, strides }
+    let [a, b] = operands.each_ref().map(|operand| &operand.array);
+    let arrays = [a, b].map(|array| (&array.shape[..], &array.strides[..]));
+    let loops = Loops::new(shapes, arrays, &c.array.strides, winners.map(|winners| &winners.strides[..]));
+    let row = |bias: &Array| (Place::from(bias), bias.layout(true));
+    let (bias, epilogue) = (
+        bias.map(row),
+        Epilogue { bias: bias.map(|bias| bias.layout(true).col_stride), activation: wishes.activation },
+    );
+    let work = Work {
+        engine: py.detach(|| on_gpu::engine(ordinal)).or_raise(py)?,
+        product: product.epilogue(epilogue),
+        loops: loops.for_launches(),
+        places: [a, b, &c.array].into_iter().chain(winners).map(Place::from).collect(),
+        bias,
+        arrays: [a, b, &c.array].into_iter().chain(all.bias).filter_map(|array| array.gpu).collect(),
+    };
+    // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C and the winners meet no operand.
+    unsafe { work.run(&operands[0].object) }
 }
 
 fn joining(
@@ -349,10 +355,21 @@ fn joining(
         (true, None, None) => Ok(Joining::Accumulate),
         (true, ..) => refuse(py, "unsupported", "accumulate beside alpha or beta", "accumulate is beta=1"),
         (false, ..) => Ok(Joining::<Value>::scale(
-            alpha.map_or(Ok(Value::Int(1)), value)?,
-            beta.map_or(Ok(Value::Int(0)), value)?,
+            alpha.map_or(Ok(Value::Int(1)), |alpha| factor("alpha", alpha))?,
+            beta.map_or(Ok(Value::Int(0)), |beta| factor("beta", beta))?,
         )),
     }
+}
+
+/// A number by its name.
+fn factor(name: &str, number: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value(number).map_err(|error| options::refused::<f64>(name, number, error))
+}
+
+/// One of the words that an option knows.
+fn word<T: FromStr<Err = Error>>(none: T, name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<T> {
+    let Some(given) = given else { return Ok(none) };
+    options::read::<String>(name, given)?.parse().or_raise(given.py())
 }
 
 /// A number of the caller's.

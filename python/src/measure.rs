@@ -4,8 +4,8 @@ use crate::{
     array::Array,
     errors::{OrRaise, refuse},
     interrupt::{self, Takes},
+    options,
     semiring::{self, Over},
-    shape::Stack,
 };
 use pyo3::{prelude::*, types::PyDict};
 use tilewright::{Backend, DynMut, DynProduct, DynRef, ExpressionProduct, Options};
@@ -16,17 +16,15 @@ pub fn measure<'py>(
     py: Python<'py>,
     matrices: (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>),
     semiring: &Bound<'py, PyAny>,
-    backend: &str,
-    threads: Option<usize>,
+    backend: &Bound<'py, PyAny>,
+    threads: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let over = semiring::of(Some(semiring))?;
-    let backend: Backend = backend.parse().or_raise(py)?;
+    let backend: Backend = options::read::<String>("backend", backend)?.parse().or_raise(py)?;
+    let threads: Option<usize> = options::read("threads", threads)?;
     let (a, b, c) = matrices;
     let (a, b, c) = (Array::of("A", &a)?, Array::of("B", &b)?, Array::of("C", &c)?);
-    let place = |array: &Array| {
-        let stack = Stack::new(array.first, &array.shape, &array.strides, &[], true);
-        (stack.first, array.dtype, stack.layout)
-    };
+    let place = |array: &Array| (array.first, array.dtype, array.layout(true));
     let (a_at, b_at, c_at) = (place(&a), place(&b), place(&c));
     // SAFETY: the arrays keep their memory until the end of this function, and C is the caller's own.
     let (a, b, c) = unsafe {

@@ -2,13 +2,14 @@
 
 use crate::{
     array::Array,
+    dtype::python_name,
     errors::{OrRaise, refuse},
     interrupt::{self, Takes},
+    options::item,
     owned::Owned,
-    semiring,
-    shape::Stack,
+    semiring::{self, Over},
 };
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
     DynMatrix, DynRef, Error, Matrix, Value,
     paths::{DynPaths, Method, Options, Solution},
@@ -18,8 +19,6 @@ use tilewright::{
 const MANY: usize = 500;
 
 /// What is asked for beside the graph.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
 struct Wishes<'py> {
     semiring: Bound<'py, PyAny>,
     predecessors: bool,
@@ -28,8 +27,30 @@ struct Wishes<'py> {
     threads: Option<usize>,
 }
 
+impl<'py> Wishes<'py> {
+    fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            semiring: given.get_item("semiring")?,
+            predecessors: item(given, "predecessors")?,
+            method: item(given, "method")?,
+            max_edges: item(given, "max_edges")?,
+            threads: item(given, "threads")?,
+        })
+    }
+}
+
 /// Distances, and for each pair the stop before the last, or -1.
 type Found = (Owned, Option<Owned>);
+
+/// The types of weights that best paths over a semiring take, as NumPy names them; none for a semiring of the caller's.
+#[pyfunction]
+pub fn path_types<'py>(semiring: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    let names: Vec<_> = match semiring::of(Some(semiring))? {
+        Over::BuiltIn(id) => DynPaths::dtypes(id).iter().map(|&dtype| python_name(dtype)).collect(),
+        _ => Vec::new(),
+    };
+    PyTuple::new(semiring.py(), names)
+}
 
 /// Of the graph whose edge from row to column has the weight that stands there.
 #[pyfunction]
@@ -38,16 +59,15 @@ pub fn paths_of_matrix(
     weights: &Bound<'_, PyAny>,
     wishes: &Bound<'_, PyAny>,
 ) -> PyResult<Found> {
-    let wishes: Wishes<'_> = wishes.extract()?;
+    let wishes = Wishes::of(wishes)?;
     let weights = Array::of("W", weights)?;
     weights.refuse_other_booleans(py, "W")?;
     if weights.shape.len() != 2 {
         let message = format!("W has {} dimensions, but a graph has rows and columns", weights.shape.len());
         return refuse(py, "dimensions", &message, "give a matrix with as many rows as columns");
     }
-    let stack = Stack::new(weights.first, &weights.shape, &weights.strides, &[], false);
     // SAFETY: the array keeps its memory until the end of this function, and its elements are of this type.
-    let view = unsafe { DynRef::from_raw_parts(stack.first, weights.dtype, stack.layout) };
+    let view = unsafe { DynRef::from_raw_parts(weights.first, weights.dtype, weights.layout(false)) };
     let paths = DynPaths::new(semiring::built_in("best paths", &wishes.semiring)?, view).or_raise(py)?;
     solve(py, paths, &wishes, weights.shape[0])
 }
@@ -60,7 +80,7 @@ pub fn paths_of_edges(
     edges: (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>),
     wishes: &Bound<'_, PyAny>,
 ) -> PyResult<Found> {
-    let wishes: Wishes<'_> = wishes.extract()?;
+    let wishes = Wishes::of(wishes)?;
     let (from, to) = (ends(py, "the beginnings", &edges.0)?, ends(py, "the ends", &edges.1)?);
     let weights = Array::of("the weights", &edges.2)?;
     weights.refuse_other_booleans(py, "the weights")?;
@@ -123,8 +143,7 @@ fn vector(py: Python<'_>, what: &str, array: &Array) -> PyResult<Vec<Value>> {
     if array.shape.len() != 1 {
         return refuse(py, "dimensions", &format!("{what} have other than one dimension"), "give a vector");
     }
-    let stack = Stack::new(array.first, &array.shape, &array.strides, &[], false);
     // SAFETY: the array keeps its memory as long as the view is used, and its elements are of this type.
-    let view = unsafe { DynRef::from_raw_parts(stack.first, array.dtype, stack.layout) };
+    let view = unsafe { DynRef::from_raw_parts(array.first, array.dtype, array.layout(false)) };
     Ok((0..array.shape[0]).filter_map(|i| view.get(i, 0)).collect())
 }

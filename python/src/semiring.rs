@@ -4,7 +4,9 @@ use crate::{
     dtype,
     errors::{OrRaise, exception, refuse},
     functions::{self, Functions},
+    left::Left,
     matmul::matmul,
+    options,
     text::Text,
 };
 use pyo3::{
@@ -45,6 +47,13 @@ pub enum Over {
 /// where : str or function of an array, optional
 ///     Which elements it has, such as ``'x >= 0'`` beside expressions, or ``lambda x: x >= 0`` beside functions.
 ///
+/// Raises
+/// ------
+/// UnsupportedError
+///     Of a name that is not known, or of expressions that are no semiring. It tells the law that is broken, with an example.
+/// ElementTypeError
+///     Of a name that is no text.
+///
 /// Notes
 /// -----
 /// Whether they are a semiring is tried on samples before the first product. Functions are called on this processor.
@@ -74,16 +83,17 @@ impl Semiring {
     #[pyo3(signature = (name=None, /, *, add=None, mul=None, zero=None, one=None, r#where=None))]
     fn new(
         py: Python<'_>,
-        name: Option<&str>,
+        name: Option<&Bound<'_, PyAny>>,
         add: Option<&Bound<'_, PyAny>>,
         mul: Option<&Bound<'_, PyAny>>,
         zero: Option<&Bound<'_, PyAny>>,
         one: Option<&Bound<'_, PyAny>>,
         r#where: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let name = options::or::<Option<String>>(None, "the name of a semiring", name)?;
         let parts = [("add", add), ("mul", mul), ("zero", zero), ("one", one), ("where", r#where)];
-        let (Some(add), Some(mul), Some(zero), None) = (add, mul, zero, name) else {
-            return match name {
+        let (Some(add), Some(mul), Some(zero), None) = (add, mul, zero, &name) else {
+            return match &name {
                 Some(name) if parts.iter().all(|(_, part)| part.is_none()) => {
                     named(name).or_raise(py).map(Self)
                 }
@@ -150,7 +160,7 @@ impl Semiring {
 
     /// The name or the text, as in ``matmul(a, b, semiring=name)``.
     #[getter]
-    fn name(&self, py: Python<'_>) -> PyResult<String> {
+    pub fn name(&self, py: Python<'_>) -> PyResult<String> {
         match &self.0 {
             Over::BuiltIn(id) => Ok(id.name().to_owned()),
             Over::Text(text) => Ok(text.text().to_owned()),
@@ -194,8 +204,30 @@ impl Semiring {
     }
 
     /// ``tilewright.matmul(a, b, semiring=self, ...)``.
+    ///
+    /// Parameters
+    /// ----------
+    /// a, b : array
+    ///     As for `matmul`.
+    /// **options
+    ///     Those of `matmul`.
+    ///
+    /// Returns
+    /// -------
+    /// array, or a pair of arrays
+    ///
+    /// Raises
+    /// ------
+    /// ShapeError, ElementTypeError, UnsupportedError, DomainError, UnavailableError, OutOfMemoryError
+    ///     As `matmul`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy, tilewright
+    /// >>> tilewright.max_plus.matmul(numpy.array([[1.0, 5.0]]), numpy.array([[0.0], [2.0]]))
+    /// array([[7.]])
     #[pyo3(signature = (a, b, /, **options))]
-    fn matmul<'py>(
+    pub fn matmul<'py>(
         slf: &Bound<'py, Self>,
         a: &Bound<'py, PyAny>,
         b: &Bound<'py, PyAny>,
@@ -251,25 +283,6 @@ impl Semiring {
             }
             _ => Ok((class, (slf.get().name(py)?,).into_pyobject(py)?)),
         }
-    }
-}
-
-/// The left half of ``a @ semiring @ b``.
-#[pyclass(frozen, module = "tilewright")]
-pub struct Left {
-    semiring: Py<Semiring>,
-    left: Py<PyAny>,
-}
-
-#[pymethods]
-impl Left {
-    fn __matmul__<'py>(&self, right: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = right.py();
-        Semiring::matmul(self.semiring.bind(py), self.left.bind(py), right, None)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<half of a product over {}: `@` the other operand>", self.semiring.get().name(py)?))
     }
 }
 

@@ -280,8 +280,8 @@ def test_refusals_name_what_is_wrong():
         assert isinstance(caught.value, tilewright.Error) and caught.value.code == code and caught.value.hint
         return str(caught.value)
 
-    assert "'j' has 4 elements, but 3 in operand 1" in error(ValueError, "inner-mismatch", "ij,jk->ik", a, a)
-    error(ValueError, "inner-mismatch", "ii->i", a)
+    assert "'j' has 4 elements in operand 0, but 3 in operand 1" in error(ValueError, "inner-mismatch", "ij,jk->ik", a, a)
+    assert "'i' has 3 and 4 elements in operand 0" in error(ValueError, "inner-mismatch", "ii->i", a)
     error(ValueError, "inner-mismatch", "...,...->...", a, a.T)
     assert "operand 1 has 2 dimensions, but 'j'" in error(ValueError, "dimensions", "ij,j->i", a, a)
     error(ValueError, "dimensions", "ijk...->i", a)
@@ -291,7 +291,8 @@ def test_refusals_name_what_is_wrong():
     error(TypeError, "not-an-array", "ij->i", a.tolist())
     error(TypeError, "not-an-array", "ij,ij->ij", np.ma.masked_array(a), a)
     error(TypeError, "dtype-mismatch", "ij,ij->i", a, a.astype("float32"))
-    error(TypeError, "dtype-mismatch", "ij,jk->i", a + 0j, a.T + 0j)
+    assert "operand 0 has elements of type complex128" in error(TypeError, "dtype-mismatch", "ij,jk->i", a + 0j, a.T + 0j)
+    assert "operand 0 has elements of type complex128" in error(TypeError, "dtype-mismatch", "ij->ji", a + 0j)
     # Products of elements take the types that sums of them do.
     for semiring, dtype in [("or-and", "int64"), ("plus-times", "bool"), ("max-min", "bool"), ("max-times", "int32"), ("log-plus", "float16")]:
         for subscripts in ("ij,kj->ik", "ij,ij->ij", "ij,k->ijk"):
@@ -304,6 +305,29 @@ def test_refusals_name_what_is_wrong():
         error(ValueError, "unsupported", "ij,jk->ik", a, a.T, optimize=path)
     if "opt_einsum" in sys.modules:
         error(ValueError, "unsupported", "ij,jk->ik", a, a.T, optimize="fastest")
+
+
+def test_errors_number_the_operand():
+    """Of three, whose pairs have other names where they are multiplied."""
+    a, b, c = np.ones((3, 4)), np.ones((4, 5)), np.ones((5, 2))
+    odd = np.frombuffer(bytes(8 * 10 + 1), np.uint8)[1:].view(float).reshape(5, 2)
+    for wrong, semiring, message in [
+        (np.ones((6, 2)), "plus-times", "'k' has 5 elements in operand 1, but 6 in operand 2"),
+        (c.astype("float32"), "plus-times", "operand 2 has float32"),
+        (c.astype(">f8"), "plus-times", "operand 2 has >f8"),
+        (c.tolist(), "plus-times", "operand 2 is a list"),
+        (np.ma.array(c), "plus-times", "operand 2 is a MaskedArray"),
+        (odd, "plus-times", "operand 2 has elements at addresses"),
+        (np.where(np.arange(10).reshape(5, 2) == 7, -2.5, c), "max-times", "operand 2 has a negative element, -2.5 at [3, 1]"),
+        (-c, "min-times", "operand 2 has a negative element, -1.0 at [0, 0]"),
+    ]:
+        with pytest.raises(tilewright.Error) as caught:
+            einsum("ij,jk,kl->il", a, b, wrong, semiring=semiring)
+        assert message in str(caught.value) and caught.value.hint
+    with pytest.raises(tilewright.ElementTypeError, match="operand 0 has elements of the other byte order"):
+        einsum("ij,jk,kl->il", *(x.astype(">f8") for x in (a, b, c)))
+    with pytest.raises(tilewright.ShapeError, match=r"'\.\.\.' has 2 elements in operand 0, but 3 in operand 1"):
+        einsum("...i,...i->...", np.ones((2, 4)), np.ones((3, 4)))
 
 
 def test_another_librarys_optimiser_that_is_missing(monkeypatch):

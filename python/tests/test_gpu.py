@@ -116,6 +116,17 @@ def test_what_goes_wrong_is_a_finding_and_what_is_wrong_an_error():
         explain(3)
 
 
+def test_hints_name_keywords_of_the_function():
+    hints = []
+    for kernel, args in [(PTX, []), (PTX + PTX[PTX.index(".visible") :].replace("add_one", "add_two"), ["f32[4]", 4])]:
+        with pytest.raises(tilewright.UnsupportedError) as caught:
+            explain(kernel, 1, None if args == [] else 4, args)
+        hints.append(caught.value.hint)
+    assert "block and args" in hints[0] and hints[1].startswith("choose one with entry: add_one")
+    endless = explain(PTX.replace("    mul.wide", "AGAIN:\n    bra AGAIN;\n    mul.wide"), 1, 32, ["f32[100]", 100], max_seconds=0.05)
+    assert "with max_seconds" in endless.text and "--max" not in endless.text, endless.text
+
+
 def test_kernels_of_the_catalogue():
     explanation = explain("transpose-padded", gpu="rtx a6000")
     assert explanation.data["gpu"] == "RTX A6000" and not explanation.findings

@@ -1,6 +1,7 @@
 """Hidden Markov models: against sums over all sequences of states."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -183,6 +184,29 @@ def test_what_is_refused(function, change, error, culprit):
     with pytest.raises(error, match=culprit) as caught:
         function(**{**GOOD, **change})
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("function", [hmm.log_prob, hmm.filter, hmm.smooth, hmm.viterbi, hmm.sample])
+@pytest.mark.parametrize("large", [1e308, -1e308])
+def test_numbers_whose_sums_would_be_none(function, large):
+    for name in GOOD:
+        changed = GOOD[name].copy()
+        changed.reshape(-1)[-1] = large
+        with pytest.raises(tilewright.DomainError, match=rf"^{name}\[.*\] is {re.escape(str(large))}") as caught:
+            function(**{**GOOD, name: changed})
+        assert "-inf for what is impossible" in caught.value.hint
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("method", ["steps", "scan"])
+def test_the_largest_numbers_that_are_taken(dtype, method):
+    """Of both signs beside each other, so that differences are twice as large."""
+    steps = 7
+    most = np.finfo(dtype).max / (16 * steps)
+    init, trans, obs = (np.resize(np.array([most, -most], dtype), shape) for shape in [(2,), (2, 2), (steps, 2)])
+    for other in (trans, trans.T.copy(), -trans):
+        for found in (hmm.filter(init, other, obs, method=method), hmm.smooth(init, other, obs, method=method), hmm.viterbi(init, other, obs, method=method)[1], hmm.log_prob(init, other, obs, method=method)):
+            assert not np.isnan(found).any() and not np.isposinf(found).any()
 
 
 def test_other_wishes_that_are_refused():

@@ -8,6 +8,7 @@ import pytest
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
+pytest.importorskip("matplotlib")
 pytestmark = [pytest.mark.parallel_threads(1), pytest.mark.filterwarnings("ignore")]
 FOLDER = pathlib.Path(__file__).parents[2] / "docs" / "notebooks"
 
@@ -20,7 +21,11 @@ def test_notebook(path, tmp_path):
     done = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     last = done.cells[-1].outputs[-1]
     assert last.output_type != "error"
+    # A notebook that says so draws, in each cell that has a figure.
+    drawn = sum("image/png" in output.get("data", {}) for cell in done.cells for output in cell.get("outputs", []))
+    assert drawn == sum(".axis(" in cell.source or ".legend(" in cell.source for cell in done.cells)
+    assert (drawn > 0) == ("draws with matplotlib" in done.cells[0].source)
 
 
 def test_all_are_there():
-    assert len(list(FOLDER.glob("*.ipynb"))) == 4
+    assert len(list(FOLDER.glob("*.ipynb"))) == 6

@@ -1,6 +1,7 @@
 """Best paths: against SciPy and NetworkX, of matrices and of graphs with labels."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -161,6 +162,47 @@ def test_cycles_that_weigh_about_nothing_are_none():
             rates = np.exp(-w)
             best = shortest_paths(rates, semiring="max-times").distances
             np.testing.assert_allclose(best, np.exp(h[:, None] - h[None, :]), rtol=n * 1e-15)
+
+
+@pytest.mark.parametrize("semiring, taken", [("min-plus", ["float32", "float64", "int16", "int32", "int64"]), ("max-min", ["float32", "float64", "int32"]), ("or-and", ["bool"])])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", "longdouble", "complex64", "object", "S3", "datetime64[s]"])
+def test_types_of_weights(dtype, semiring, taken):
+    w = np.zeros((3, 3), dtype)
+    if dtype in taken:
+        assert shortest_paths(w, semiring=semiring).distances.dtype == dtype
+        return
+    with pytest.raises(tilewright.ElementTypeError, match=f"weights of {re.escape(w.dtype.name)}") as caught:
+        shortest_paths(w, semiring=semiring)
+    assert f"best paths over {semiring} take {', '.join(taken)}" in caught.value.hint
+
+
+def test_types_of_weights_in_sparse_arrays():
+    sparse = pytest.importorskip("scipy.sparse")
+    for dtype in ("bool", "complex128", "longdouble"):
+        with pytest.raises(tilewright.ElementTypeError, match=f"weights of {np.dtype(dtype).name}"):
+            shortest_paths(sparse.csr_array(np.eye(3, dtype=dtype)))
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "longdouble", "object", "datetime64[s]", "<U3"])
+def test_types_of_weights_as_scipy_takes_them(dtype):
+    with pytest.raises(tilewright.ElementTypeError, match="the graph has weights of") as caught:
+        tilewright.floyd_warshall(np.zeros((3, 3)).astype(dtype))
+    assert str(np.dtype(dtype)) in str(caught.value) and "floats of up to 64 bits" in caught.value.hint
+    sparse = pytest.importorskip("scipy.sparse")
+    if dtype in ("complex128", "longdouble"):
+        with pytest.raises(tilewright.ElementTypeError, match="the graph has weights of"):
+            tilewright.floyd_warshall(sparse.csr_array(np.eye(3, dtype=dtype)))
+    # Booleans are edges of weight 1, as there, and so are smaller numbers what they are.
+    for fine in ("bool", "float16", "uint64"):
+        assert tilewright.floyd_warshall(np.array([[0, 1], [0, 0]], fine)).tolist() == [[0, 1], [np.inf, 0]]
+
+
+@pytest.mark.parametrize("weight", [1j, "x", None, np.longdouble(1), 10**30, [2]])
+def test_an_edge_whose_weight_is_no_number(weight):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.DiGraph([("a", "b", {"weight": 2.5}), ("b", "c", {"weight": weight})])
+    with pytest.raises(tilewright.ElementTypeError, match=f"the edge from vertex 1 to vertex 2 weighs .*, an? {type(weight).__name__}"):
+        shortest_paths(graph)
 
 
 def test_cycles_and_what_is_refused():

@@ -241,7 +241,9 @@ def test_operators_are_as_torch_checks_them(semiring):
     for dtype in tilewright.Semiring(semiring).dtypes:
         a = (torch.rand(2, 1, 3, 4) * 3).to(getattr(torch, dtype))
         b = (torch.rand(2, 4, 5) * 3).to(getattr(torch, dtype)).mT.contiguous().mT
-        torch.library.opcheck(torch.ops.tilewright.product.default, (a, b, semiring))
+        if not dtype.startswith("float8"):
+            # Torch has no product of floats of 8 bits, which its check needs.
+            torch.library.opcheck(torch.ops.tilewright.product.default, (a, b, semiring))
         if semiring not in ("plus-times", "log-plus"):
             torch.library.opcheck(torch.ops.tilewright.product_arg.default, (a, b, semiring))
         expected = tilewright.matmul(a, b, semiring=semiring)

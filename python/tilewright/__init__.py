@@ -34,20 +34,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._bench import bench
     from ._einsum import Winners, einsum
+    from ._explain import Explanation, explain
     from ._powers import closure, logmatmulexp, scan
-    from .gpu import BestBlock, Explanation, Occupancy, best_block, explain, gpus, occupancy
+    from .gpu import BestBlock, Occupancy, best_block, gpus, occupancy
     from .paths import Paths, floyd_warshall, shortest_paths
 
 _LATER = {
     "BestBlock": "gpu",
-    "Explanation": "gpu",
+    "Explanation": "_explain",
     "Occupancy": "gpu",
     "Winners": "_einsum",
     "bench": "_bench",
     "best_block": "gpu",
     "closure": "_powers",
     "einsum": "_einsum",
-    "explain": "gpu",
+    "explain": "_explain",
     "gpus": "gpu",
     "logmatmulexp": "_powers",
     "occupancy": "gpu",

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import _native
-from ._errors import UnsupportedError
+from ._errors import ElementTypeError, UnsupportedError
+from ._semirings import semiring_of
 
 __all__ = ["bench"]
 
@@ -51,6 +52,10 @@ def bench(
         ``seconds`` is the median of the product alone, ``call_seconds`` that of the whole call from Python with transfers to a GPU,
         ``operations_per_second`` two for each of m n k terms in ``seconds``. What ran is in ``backend``, ``kernel`` and ``threads``.
 
+    Raises
+    ------
+    UnsupportedError, ElementTypeError, UnavailableError
+
     Examples
     --------
     >>> import tilewright
@@ -60,14 +65,22 @@ def bench(
     >>> all(row["call_seconds"] >= row["seconds"] > 0 for row in rows)
     True
     """
-    if isinstance(semiring, str):
-        semiring = _native.Semiring(semiring)
+    semiring = semiring_of(semiring)
+    for name, given, fits, wanted in [
+        ("sizes", sizes, isinstance(sizes, Iterable), "such as [256, 512]"),
+        ("rounds", rounds, isinstance(rounds, int), "a whole number"),
+        ("dtype", dtype, dtype is None or isinstance(dtype, str), "a name such as 'float32'"),
+    ]:
+        if not fits:
+            raise ElementTypeError(f"{name} is {given!r}", "dtype-mismatch", f"give {wanted}")
     if rounds < 1:
         raise UnsupportedError(f"{rounds} rounds", "unsupported", "one at least")
     if against not in (None, "numpy"):
         raise UnsupportedError(f"a measurement against {against!r}", "unsupported", "against='numpy'")
     if against and semiring.name != "plus-times":
         raise UnsupportedError(f"NumPy's product over {semiring.name}", "unsupported", "NumPy has plus-times alone")
+    if dtype is not None and dtype not in semiring.dtypes:
+        raise ElementTypeError(f"dtype is {dtype!r}, on which {semiring.name} is not defined", "dtype-mismatch", f"give one of {', '.join(semiring.dtypes)}")
     if dtype is None:
         dtype = "float32" if "float32" in semiring.dtypes else semiring.dtypes[0]
     return [row for size in sizes for row in _of_size(_extents(size), semiring, dtype, backend, threads, rounds, against)]

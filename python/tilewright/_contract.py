@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from . import _native
-from ._errors import DomainError, ShapeError, UnsupportedError
+from ._errors import ShapeError, UnsupportedError
 from ._semirings import semiring_of, type_of_sums
 
 _LIBRARIES = {"numpy": ("ndarray", "generic"), "torch": ("Tensor",), "cupy": ("ndarray",)}
@@ -32,6 +32,11 @@ def library(x: Any) -> Any:
     return _known[kind]
 
 
+def type_name(x: Any) -> str:
+    """The name of the type of an array's elements, as a semiring's `dtypes` have it."""
+    return str(getattr(x.dtype, "name", x.dtype)).removeprefix("torch.")
+
+
 class Over:
     """A semiring, and what the steps ask of it."""
 
@@ -40,6 +45,7 @@ class Over:
         self.name = self.semiring.name
         self.is_known = self.name in _native.Semiring.NAMES
         self.selects = self.is_known and self.name not in ("plus-times", "log-plus")
+        self.needs_positive = self.name in ("max-times", "min-times")
 
     def matmul(self, a: Any, b: Any) -> Any:
         if library(a).__name__ == "torch":
@@ -64,7 +70,7 @@ class Over:
 
     def _times(self, a: Any, b: Any) -> Any:
         xp, multiply = library(a), self.name.partition("-")[2]
-        if not self.is_known or (multiply == "plus" and not _is_float(a)) or str(a.dtype).removeprefix("torch.") not in self.semiring.dtypes:
+        if not self.is_known or (multiply == "plus" and not _is_float(a)) or type_name(a) not in self.semiring.dtypes:
             # The engine knows the operation, what integers stand for "absent", and which types there are.
             return self.matmul(a[..., None, None], b[..., None, None])[..., 0, 0]
         if self.name == "plus-times":
@@ -73,8 +79,6 @@ class Over:
             return a & b
         if self.name == "log-plus":
             return a + b
-        if multiply == "times":
-            _refuse_negative(self.name, a, b)
         if multiply in ("min", "max"):
             terms = xp.where(a <= b if multiply == "min" else a >= b, a, b)
         else:
@@ -88,13 +92,6 @@ class Over:
 
 def _is_float(x: Any) -> bool:
     return bool(x.dtype.is_floating_point if library(x).__name__ == "torch" else x.dtype.kind not in "biu")
-
-
-def _refuse_negative(semiring: str, *operands: Any) -> None:
-    for x in operands:
-        is_here = library(x).__name__ == "numpy" or (library(x).__name__ == "torch" and x.device.type == "cpu" and not library(x).compiler.is_compiling())
-        if is_here and bool((x < 0).any()):
-            raise DomainError(f"a negative element, which {semiring} does not contain", "outside-domain", "replace it, for instance by the semiring's zero")
 
 
 def contract(terms: Sequence[str], arrays: Sequence[Any], output: str, path: Sequence[tuple[int, ...]], over: Over) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _contract, _native
 from ._errors import ElementTypeError, ShapeError, UnsupportedError
+from ._operands import checked
 from ._path import path_of
 
 __all__ = ["Winners", "einsum"]
@@ -59,12 +60,7 @@ def einsum(subscripts: str, *operands: Any, semiring: str | _native.Semiring = "
     (array([2., 7.]), {'i': 0})
     """
     over = _contract.Over(semiring)
-    arrays = [_array(position, x) for position, x in enumerate(operands)]
-    for position, x in enumerate(arrays):
-        if _contract.library(x) is not _contract.library(arrays[0]):
-            raise ElementTypeError(f"operand 0 is a {type(arrays[0]).__name__}, but operand {position} is a {type(x).__name__}", "not-an-array", "give arrays of one library")
-        if x.dtype != arrays[0].dtype:
-            raise ElementTypeError(f"operand 0 has element type {arrays[0].dtype}, but operand {position} has {x.dtype}", "dtype-mismatch", "convert one of them")
+    arrays = checked(operands, over)
     if not isinstance(subscripts, str):
         raise ElementTypeError(f"the subscripts are a {type(subscripts).__name__}, and no text", "not-an-array", "give them first, as in einsum('ij,jk->ik', a, b)")
     shapes = tuple(tuple(x.shape) for x in arrays)
@@ -86,6 +82,13 @@ class Winners:
     ``winners[i, k]`` is a dict with a number for each letter that was summed over, -1 where no term is better than none. Among equal terms the first wins: the
     one with the smallest number of the letter that comes first in the subscripts, then of the next. Each takes a product for each such letter, of the
     elements that are left. Only the operands are kept.
+
+    Examples
+    --------
+    >>> import numpy, tilewright
+    >>> best, winners = tilewright.einsum("ij,jk->ik", numpy.array([[1.0, 5.0]]), numpy.array([[0.0], [2.0]]), semiring="max-plus", arg=True)
+    >>> winners[0, 0]
+    {'j': 1}
     """
 
     def __init__(self, terms: list[str], arrays: list[Any], output: str, path: list[tuple[int, ...]], over: _contract.Over) -> None:
@@ -124,13 +127,6 @@ def _plan(subscripts: str, shapes: tuple[tuple[int, ...], ...], optimize: Any) -
 
 
 _known_plan = functools.lru_cache(maxsize=256)(_plan)
-
-
-def _array(position: int, x: Any) -> Any:
-    xp = _contract.library(x)
-    if xp is None or (xp.__name__ == "numpy" and not (type(x) in (xp.ndarray, xp.memmap) or isinstance(x, xp.generic))):
-        raise ElementTypeError(f"operand {position} is a {type(x).__name__}, and no array", "not-an-array", "give arrays of NumPy, torch or CuPy")
-    return x
 
 
 def _dots(count: int) -> str:
@@ -174,12 +170,14 @@ def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str
 def _extents(terms: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
     """The extent of each letter."""
     sizes: dict[str, int] = {}
+    said_by: dict[str, int] = {}
     for position, (term, shape) in enumerate(zip(terms, shapes)):
         for label, extent in zip(term, shape):
-            known = sizes.setdefault(label, extent)
-            if known == extent:
-                continue
-            if label.isalpha() or 1 not in (known, extent):
-                raise ShapeError(f"{label if label.isalpha() else '...'!r} has {known} elements, but {extent} in operand {position}", "inner-mismatch", "dimensions of one letter have one extent")
-            sizes[label] = extent if known == 1 else known
+            known = sizes.get(label, extent)
+            if known != extent and (label.isalpha() or 1 not in (known, extent)):
+                name, other = label if label.isalpha() else "...", said_by[label]
+                differ = f"{known} and {extent} elements in operand {position}" if other == position else f"{known} elements in operand {other}, but {extent} in operand {position}"
+                raise ShapeError(f"{name!r} has {differ}", "inner-mismatch", "dimensions of one letter have one extent")
+            if label not in sizes or known == 1:
+                sizes[label], said_by[label] = extent, position
     return sizes

@@ -12,6 +12,15 @@ class Error(Exception):
         A stable identifier, the same as in Rust and on the command line, such as ``inner-mismatch``.
     hint : str or None
         What to do about it.
+
+    Examples
+    --------
+    >>> import numpy, tilewright
+    >>> try:
+    ...     tilewright.matmul(numpy.ones((2, 3)), numpy.ones((2, 3)))
+    ... except tilewright.Error as error:
+    ...     error.code, isinstance(error, ValueError)
+    ('inner-mismatch', True)
     """
 
     code: str

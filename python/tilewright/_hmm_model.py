@@ -50,7 +50,7 @@ class Model:
         within = numpy.arange(self.steps) < self.lengths[:, None]
         obs = obs if within.all() else numpy.where(within[:, :, None], obs, obs.dtype.type(0))
         for name, array in zip(arrays, (init, trans, obs[0] if self._single else obs)):
-            _check_logarithms(name, array)
+            _check_logarithms(name, array, self.steps)
         largest = finite(obs.max(axis=2, keepdims=True))
         self.obs = obs - largest
         self.base = largest.sum(axis=(1, 2), dtype=numpy.float64)
@@ -122,11 +122,16 @@ def _check_type(name: str, dtype: Any, expected: Any) -> None:
         raise ElementTypeError(f"{name} is of {dtype} but log_obs is of {expected}", "dtype-mismatch", f"convert it: {name}.astype(log_obs.dtype)")
 
 
-def _check_logarithms(name: str, array: Any) -> None:
-    right = array < numpy.inf
+def _check_logarithms(name: str, array: Any, steps: int) -> None:
+    """Refuses what is no number, and numbers so large that a sum along a sequence, or the difference of two, would be none."""
+    most = numpy.finfo(array.dtype).max / (16 * steps)
+    right = numpy.abs(array) <= most
+    if not right.all():
+        right |= array == -numpy.inf
     if not right.all():
         at = tuple(numpy.argwhere(~right)[0].tolist())
-        raise DomainError(f"{name}{list(at)} is {array[at]}", "domain", "logarithms of probabilities are finite, or -inf for 0")
+        hint = f"give -inf for what is impossible; for {steps} steps of {array.dtype} numbers lie between {-most:.3g} and {most:.3g}" if numpy.isfinite(array[at]) else "logarithms of probabilities are finite, or -inf for 0"
+        raise DomainError(f"{name}{list(at)} is {array[at]}", "domain", hint)
 
 
 def _fitting(name: str, array: Any, shape: tuple[int, ...], least: int, *, stretched: bool = True) -> Any:

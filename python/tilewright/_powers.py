@@ -36,6 +36,11 @@ def logmatmulexp(a: Any, b: Any, **options: Any) -> Any:
     -------
     array
 
+    Raises
+    ------
+    ShapeError, ElementTypeError, UnsupportedError, UnavailableError, OutOfMemoryError
+        As `matmul`.
+
     Examples
     --------
     >>> import numpy, tilewright
@@ -168,9 +173,10 @@ def closure(a: Any, semiring: str | _native.Semiring = "or-and", *, packed: bool
 
 def _of_stack(m: Any, semiring: _native.Semiring, threads: int | None) -> Any:
     count, size = m.shape[:2]
+    # Types and options are looked at whichever way is taken.
+    nothing = _closed(numpy.empty((0, 0), m.dtype), semiring, threads)
     if count == 0 or size == 0:
-        # What the types are is looked at all the same.
-        return numpy.empty_like(m, _closed(numpy.empty((0, 0), m.dtype), semiring, threads).dtype)
+        return numpy.empty_like(m, nothing.dtype)
     if semiring.name == "or-and" and m.dtype == bool and size <= 64:
         return _of_bits(m)
     if count < 2 or size > _SQUARED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -75,6 +75,26 @@ def _shape_of_weighted(p: torch.Tensor | None, x: torch.Tensor, q: torch.Tensor 
     return x.new_empty((*torch.broadcast_shapes(*stacks), x.shape[-2], y.shape[-1]))
 
 
+# What looks at operands, and raises the error that they deserve.
+REFUSALS: list[Callable[[torch.Tensor, torch.Tensor], None]] = []
+
+
+def _refused(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """In a compiled program, what a product of these operands becomes: the library's error, when it runs."""
+    for check in REFUSALS:
+        check(a, b)
+    raise RuntimeError("operands that a compiler refused, and nobody else does")
+
+
+def _shape_of_refused(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The rows of A by the columns of B, so that what follows can be compiled."""
+    return a.new_empty((*a.shape[:-1], *b.shape[-1:]) if b.dim() > 1 else a.shape[:-1])
+
+
+def _stack_of_refused(info: Any, in_dims: tuple[int | None, ...], a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, int]:
+    return torch.ops.tilewright.refused(*(x if at is None else x.select(at, 0) for x, at in zip((a, b), in_dims))).unsqueeze(0), 0
+
+
 def _stack_of_products(info: Any, in_dims: tuple[int | None, ...], a: torch.Tensor, b: torch.Tensor, semiring: str) -> tuple[torch.Tensor, int]:
     return torch.ops.tilewright.product(*_first(in_dims, a, b), semiring), 0
 
@@ -111,5 +131,7 @@ def _register(schema: str, computes: Any, shape: Any, stack: Any) -> None:
 _register("product(Tensor a, Tensor b, str semiring) -> Tensor", _product, _shape_of_product, _stack_of_products)
 _register("product_arg(Tensor a, Tensor b, str semiring) -> (Tensor, Tensor)", _product_arg, _shape_of_product_arg, _stack_of_products_arg)
 _register("weighted(Tensor? p, Tensor x, Tensor? q, Tensor y, Tensor z) -> Tensor", _weighted, _shape_of_weighted, _stack_of_weighted)
+
+_register("refused(Tensor a, Tensor b) -> Tensor", _refused, _shape_of_refused, _stack_of_refused)
 
 OPERATORS: Any = torch.ops.tilewright

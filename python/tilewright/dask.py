@@ -34,6 +34,11 @@ def matmul(a: Any, b: Any, semiring: str | _native.Semiring = "plus-times", *, t
     dask.array.Array
         Its bits are those of one product, but for rounding of plus-times.
 
+    Raises
+    ------
+    ShapeError, ElementTypeError, UnsupportedError
+        At once; what elements are wrong is found when it is computed.
+
     Examples
     --------
     >>> import dask.array, tilewright.dask
@@ -74,6 +79,11 @@ def shortest_paths(w: Any, semiring: str | _native.Semiring = "min-plus", *, thr
     Returns
     -------
     dask.array.Array
+
+    Raises
+    ------
+    ShapeError, ElementTypeError, UnsupportedError
+        At once; what elements are wrong is found when it is computed.
 
     Examples
     --------

@@ -7,6 +7,7 @@ A model is three arrays of logarithms, where ``-inf`` is impossible:
 * `log_obs`, what is observed at each step in each state: (T, K), or (B, T, K).
 
 They are of float32 or float64, all of the same: arrays of NumPy, or tensors of torch on this processor. With `lengths` sequence b ends after ``lengths[b]`` steps; what stands behind is not looked at.
+Numbers so large that a sum along a sequence may overflow are refused.
 
 >>> import numpy, tilewright.hmm
 >>> init, trans = numpy.log([0.6, 0.4]), numpy.log([[0.7, 0.3], [0.4, 0.6]])
@@ -52,6 +53,11 @@ def log_prob(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None
     array of B, or a number for a single sequence
         ``-inf`` where what is observed is impossible.
 
+    Raises
+    ------
+    ShapeError, ElementTypeError, DomainError, UnsupportedError
+        Each names the array, and a DomainError the element.
+
     Examples
     --------
     >>> import numpy, tilewright.hmm
@@ -76,6 +82,11 @@ def filter(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
     -------
     array of (B, T, K) or (T, K)
         ``-inf`` behind the end of a sequence, and from where what is observed is impossible.
+
+    Raises
+    ------
+    ShapeError, ElementTypeError, DomainError, UnsupportedError
+        Each names the array, and a DomainError the element.
 
     Examples
     --------
@@ -102,6 +113,11 @@ def smooth(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
     -------
     array of (B, T, K) or (T, K)
         ``-inf`` behind the end of a sequence, and everywhere where what is observed is impossible.
+
+    Raises
+    ------
+    ShapeError, ElementTypeError, DomainError, UnsupportedError
+        Each names the array, and a DomainError the element.
 
     Examples
     --------
@@ -132,6 +148,11 @@ def viterbi(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None,
     states : array of (B, T) or (T,), int64
         -1 behind the end of a sequence, and everywhere where what is observed is impossible.
     scores : array of B, or a number
+
+    Raises
+    ------
+    ShapeError, ElementTypeError, DomainError, UnsupportedError
+        Each names the array, and a DomainError the element.
 
     Examples
     --------
@@ -170,6 +191,11 @@ def sample(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
     array of (B, T) or (T,), or (count, B, T) or (count, T), int64
         -1 behind the end of a sequence, and everywhere where what is observed is impossible.
 
+    Raises
+    ------
+    ShapeError, ElementTypeError, DomainError, UnsupportedError
+        Each names the array, and a DomainError the element.
+
     Examples
     --------
     >>> import numpy, tilewright.hmm
@@ -178,12 +204,15 @@ def sample(log_init: Any, log_trans: Any, log_obs: Any, *, lengths: Any = None, 
     (3, 5)
     """
     model = Model(log_init, log_trans, log_obs, lengths)
-    if count is not None and not hasattr(count, "__index__"):
+    if count is not None and (isinstance(count, bool) or not hasattr(count, "__index__")):
         raise ElementTypeError(f"count is {count!r}", "dtype-mismatch", "give a whole number")
     if count is not None and count < 1:
         raise UnsupportedError(f"{count} draws", "unsupported", "give one at least")
     draws = count or 1
-    generator = numpy.random.default_rng(seed)
+    try:
+        generator = numpy.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise ElementTypeError(f"seed is {seed!r}", "dtype-mismatch", "give a whole number from 0 on, or a numpy.random.Generator") from error
     forward, totals, _ = _forward(model, "steps")
     states = numpy.full((draws, model.count, model.steps), -1, numpy.int64)
     sequences = numpy.arange(model.count)

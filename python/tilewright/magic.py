@@ -35,7 +35,33 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def cuda_explain(line: str, cell: str, variables: dict[str, Any]) -> Explanation:
-    """What the magic does: `line` describes the launch, `cell` is CUDA C++ or PTX, and `variables` are those of the notebook."""
+    """What the magic ``%%cuda_explain`` does.
+
+    Parameters
+    ----------
+    line : str
+        The launch: ``--grid``, ``--block``, ``--cluster``, ``--entry``, ``--gpu``, ``--dynamic-smem``, ``--result NAME``, and arguments as ``name=value``.
+    cell : str
+        CUDA C++ or PTX.
+    variables : dict
+        Those of the notebook, which arguments may name.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    UnsupportedError
+        Of a line that is not understood, and whatever `tilewright.explain` raises.
+
+    Examples
+    --------
+    >>> import tilewright.magic
+    >>> nothing = ".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .entry nothing() { ret; }"
+    >>> tilewright.magic.cuda_explain("--grid 2 --block 64", nothing, {}).data["grid"]
+    [2, 1, 1]
+    """
     options = _parser().parse_args(shlex.split(line))
     arguments = {}
     for text in options.arguments:
@@ -66,7 +92,20 @@ def _literal(text: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Called by ``%load_ext``."""
+    """Makes ``%%cuda_explain`` known; ``%load_ext tilewright.magic`` calls it.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        IPython's.
+
+    Examples
+    --------
+    >>> import types, tilewright.magic
+    >>> shell = types.SimpleNamespace(user_ns={}, register_magic_function=lambda function, kind, name: print(kind, name))
+    >>> tilewright.magic.load_ipython_extension(shell)
+    cell cuda_explain
+    """
 
     def magic(line: str, cell: str) -> Explanation:
         return cuda_explain(line, cell, shell.user_ns)

@@ -8,12 +8,8 @@ import sys
 from collections.abc import Hashable
 from typing import Any
 
-from . import _native
+from . import _edges, _native
 from ._errors import ElementTypeError, NegativeCycleError, ShapeError, UnsupportedError
-from ._semirings import semiring_of
-
-# Beginnings, ends and weights; vertices as a list or an array of numbers.
-_Edges = tuple[Any, Any, list[Any]]
 
 __all__ = ["Paths", "floyd_warshall", "shortest_paths"]
 
@@ -30,6 +26,13 @@ class Paths:
         The vertex before the last on it, or -1 for none.
     labels : list or None
         What the vertices are called, in the order of rows and columns; None where they are numbers.
+
+    Examples
+    --------
+    >>> import numpy, tilewright
+    >>> paths = tilewright.shortest_paths(numpy.array([[0, 3, 9], [numpy.inf, 0, 4], [1, numpy.inf, 0]]))
+    >>> paths.predecessors.tolist()
+    [[-1, 0, 1], [2, -1, 1], [2, 0, -1]]
     """
 
     distances: Any
@@ -58,11 +61,48 @@ class Paths:
         return known
 
     def distance(self, source: Hashable, target: Hashable) -> Any:
-        """The weight of the best path between two vertices, by their labels."""
+        """The weight of the best path between two vertices.
+
+        Parameters
+        ----------
+        source, target
+            Vertices by their labels, or by their numbers where they have none.
+
+        Returns
+        -------
+        number
+
+        Raises
+        ------
+        UnsupportedError, ElementTypeError
+            Of a vertex that is not there.
+
+        Examples
+        --------
+        >>> import numpy, tilewright
+        >>> w = numpy.array([[0, 3, 9], [numpy.inf, 0, 4], [1, numpy.inf, 0]])
+        >>> float(tilewright.shortest_paths(w).distance(0, 2))
+        7.0
+        """
         return self.distances[self._number(source), self._number(target)]
 
     def path(self, source: Hashable, target: Hashable) -> list[Any] | None:
         """The vertices of the best path, both ends included; None if there is none.
+
+        Parameters
+        ----------
+        source, target
+            As for `distance`.
+
+        Returns
+        -------
+        list or None
+            Labels, or numbers where vertices have none.
+
+        Raises
+        ------
+        UnsupportedError, ElementTypeError
+            Of a vertex that is not there, and where predecessors were not computed.
 
         Examples
         --------
@@ -129,6 +169,9 @@ def shortest_paths(
     ------
     NegativeCycleError
         With the vertices of the cycle.
+    ElementTypeError
+        Of weights of a type that best paths do not take, such as complex numbers, or booleans but over 'or-and'. The hint has those that they take.
+    ShapeError, UnsupportedError, OutOfMemoryError
 
     Examples
     --------
@@ -149,14 +192,16 @@ def shortest_paths(
         from . import _frames
 
         w, labels = _frames.graph(w)
+    if kind not in ("networkx", "igraph"):
+        _edges.check_type(w, semiring)
     if kind == "scipy":
-        found = _native.paths_of_edges(*_edges_of_scipy(w), wanted)
+        found = _native.paths_of_edges(*_edges.of_scipy(w), wanted)
     elif kind == "networkx":
-        labels, edges = _edges_of_networkx(w, weight)
-        found = _native.paths_of_edges(len(labels), _vectors(edges, semiring), wanted)
+        labels, edges = _edges.of_networkx(w, weight)
+        found = _native.paths_of_edges(len(labels), _edges.vectors(edges, semiring), wanted)
     elif kind == "igraph":
-        labels, count, edges = _edges_of_igraph(w, weight)
-        found = _native.paths_of_edges(count, _vectors(edges, semiring), wanted)
+        labels, count, edges = _edges.of_igraph(w, weight)
+        found = _native.paths_of_edges(count, _edges.vectors(edges, semiring), wanted)
     else:
         found = _native.paths_of_matrix(w, wanted)
     distances, stops = found
@@ -200,6 +245,9 @@ def floyd_warshall(
     ------
     NegativeCycleError
         With the vertices of the cycle. It is SciPy's as well, where `scipy.sparse.csgraph` was imported.
+    ElementTypeError
+        Of weights that are no booleans, integers, or floats of up to 64 bits. SciPy drops imaginary parts, and digits of wider floats.
+    ShapeError, UnsupportedError, OutOfMemoryError
 
     Examples
     --------
@@ -221,8 +269,8 @@ def floyd_warshall(
     place = None
     sparse = type(csgraph).__module__.startswith("scipy.sparse")
     if sparse:
-        count, (begins, ends, weights) = _edges_of_scipy(csgraph, adds_up=False)
-        weights = numpy.asarray(weights, dtype=kind)
+        count, (begins, ends, weights) = _edges.of_scipy(csgraph, adds_up=False)
+        weights = _edges.as_scipy_takes_them(weights, kind)
         kept = (weights < numpy.inf) & (begins != ends)
         begins, ends, weights = begins[kept], ends[kept], weights[kept]
         if (weights == -numpy.inf).any():
@@ -237,7 +285,7 @@ def floyd_warshall(
             csgraph = csgraph.filled(numpy.inf)
         if overwrite and type(csgraph) is numpy.ndarray and csgraph.dtype == kind and csgraph.flags.c_contiguous and csgraph.flags.writeable:
             place = csgraph
-        w = numpy.array(csgraph, dtype=kind) if place is None else place
+        w = _edges.as_scipy_takes_them(csgraph, kind) if place is None else place
         if w.ndim != 2 or w.shape[0] != w.shape[1]:
             # Before anything is written to it.
             raise ShapeError(f"the graph is of shape {w.shape}", "not-square" if w.ndim == 2 else "dimensions", "give a matrix with as many rows as columns")
@@ -246,7 +294,7 @@ def floyd_warshall(
         if unweighted:
             w[numpy.isfinite(w)] = 1
         w = w if directed else numpy.minimum(w, w.T, out=w)
-    wanted = wishes("min-plus", predecessors=return_predecessors)
+    wanted = wishes("min-plus", predecessors=bool(return_predecessors))
     try:
         found = _native.paths_of_edges(count, (begins, ends, weights), wanted) if sparse else _native.paths_of_matrix(w, wanted)
     except NegativeCycleError as error:
@@ -272,61 +320,6 @@ def _also_of_scipy(error: NegativeCycleError, theirs: type[Exception]) -> Negati
     found: NegativeCycleError = both(*error.args)
     found.cycle = error.cycle
     return found
-
-
-def _edges_of_scipy(graph: Any, adds_up: bool = True) -> tuple[int, tuple[Any, Any, Any]]:
-    """The stored elements of a sparse array. Those at one place are added up, as nearly everywhere in SciPy."""
-    if len(graph.shape) != 2:
-        raise ShapeError(f"W has {len(graph.shape)} dimensions, but a graph has rows and columns", "dimensions", "give a matrix with as many rows as columns")
-    rows, columns = graph.shape
-    if rows != columns:
-        raise ShapeError(f"W is {rows}x{columns}, but a graph has as many rows as columns", "not-square", "give a square matrix")
-    graph = graph.tocsr()
-    if adds_up and not graph.has_canonical_format:
-        graph = graph.copy()
-        graph.sum_duplicates()
-    triples = graph.tocoo()
-    return rows, (triples.row.astype("int64"), triples.col.astype("int64"), triples.data)
-
-
-def _edges_of_networkx(graph: Any, weight: str) -> tuple[list[Any], _Edges]:
-    from . import _adjacency
-
-    edges = _adjacency.read(graph)
-    return edges.labels, (edges.begins, edges.ends, edges.values(weight, 1))
-
-
-def _edges_of_igraph(graph: Any, weight: str) -> tuple[list[Any] | None, int, _Edges]:
-    pairs = graph.get_edgelist()
-    weights = list(graph.es[weight]) if weight in graph.es.attributes() else [1] * len(pairs)
-    edges = _both_ways([source for source, _ in pairs], [target for _, target in pairs], weights, graph.is_directed())
-    labels = list(graph.vs["name"]) if "name" in graph.vs.attributes() else None
-    if labels is not None and len(set(labels)) < len(labels):
-        twice = next(label for number, label in enumerate(labels) if label in labels[:number])
-        raise UnsupportedError(f"two vertices are called {twice!r}", "unsupported", "give names that differ; del graph.vs['name'] leaves their numbers")
-    return labels, graph.vcount(), edges
-
-
-def _both_ways(begins: list[int], ends: list[int], weights: list[Any], directed: bool) -> _Edges:
-    return (begins, ends, weights) if directed else (begins + ends, ends + begins, weights + weights)
-
-
-def _vectors(edges: _Edges, semiring: str | _native.Semiring) -> tuple[Any, Any, Any]:
-    """Beginnings, ends and weights as arrays: booleans for 'or-and', otherwise float64."""
-    import numpy
-
-    begins, ends, values = edges
-    name = semiring_of(semiring).name
-    weights = numpy.asarray(values)
-    if name == "or-and":
-        weights = numpy.ones(len(values), dtype=bool) if weights.dtype.kind != "b" else weights
-    elif weights.dtype.kind not in "iuf":
-        if len(values):
-            raise ElementTypeError("an edge whose weight is no number", "dtype-mismatch", "weights are numbers; an edge without one weighs 1")
-        weights = numpy.asarray([], dtype=numpy.float64)
-    else:
-        weights = weights.astype(numpy.float64)
-    return numpy.asarray(begins, dtype=numpy.int64), numpy.asarray(ends, dtype=numpy.int64), weights
 
 
 def _like(w: Any, matrix: Any) -> Any:

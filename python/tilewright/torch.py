@@ -75,7 +75,13 @@ def matmul(a: torch.Tensor, b: torch.Tensor, semiring: str | _native.Semiring = 
             [0., 1.]]))
     """
     name = semiring if isinstance(semiring, str) else _name(semiring)
-    _check(a, b)
+    try:
+        _check(a, b)
+    except Error:
+        # A compiler would make an error of its own of it.
+        if not torch.compiler.is_compiling() or not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+            raise
+        return _operators.refused(a.detach(), b.detach())
     is_row, is_column = a.dim() == 1, b.dim() == 1
     if is_row:
         a = a.unsqueeze(0)
@@ -125,7 +131,11 @@ def _check(a: torch.Tensor, b: torch.Tensor) -> None:
 
 
 def _extents(x: torch.Tensor) -> str:
-    return "x".join(str(extent) for extent in x.shape)
+    # A compiler cannot write them; the operator that raises the error can.
+    return "" if torch.compiler.is_compiling() else "x".join(str(extent) for extent in x.shape)
+
+
+_torch_operators.REFUSALS.append(_check)
 
 
 def _multiplied(a: torch.Tensor, b: torch.Tensor, semiring: str) -> torch.Tensor:

@@ -71,12 +71,13 @@ impl Failure {
     }
 
     fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Usage { hint, .. } | Self::Check { hint, .. } => Some(hint.clone()),
+        match self {
+            Self::Usage { hint, .. } | Self::Check { hint, .. } => {
+                Some(hint.clone()).filter(|hint| !hint.is_empty())
+            }
             Self::Stream(_) | Self::Interrupted { .. } | Self::Program { .. } => None,
             Self::Engine(e) => hints::of(e),
-        };
-        hint.filter(|h| !h.is_empty())
+        }
     }
 
     /// Says on stderr what happened, as one line of JSON where results are JSON, and gives the exit code.
@@ -123,6 +124,9 @@ fn code(error: &Error) -> u8 {
         ErrorKind::InnerMismatch { .. }
         | ErrorKind::ResultMismatch { .. }
         | ErrorKind::BatchMismatch { .. }
+        | ErrorKind::StackMismatch { .. }
+        | ErrorKind::ShapeMismatch { .. }
+        | ErrorKind::NoDimension { .. }
         | ErrorKind::DTypeMismatch { .. }
         | ErrorKind::Unsupported { .. }
         | ErrorKind::Environment { .. } => USAGE,

@@ -1,25 +1,8 @@
-//! What the library says in neutral words, in the words of the command line.
+//! The words of the command line, and of manifests, for the settings that hints of the library name.
 
 use crate::args;
 use std::sync::OnceLock;
-use tilewright::{Error, ErrorKind};
-
-/// Words of a library's hint, and the same with the option that they mean.
-const OPTIONS: &[(&str, &str)] = &[
-    ("`max_steps`", "--max-steps"),
-    ("`max_time`", "--max-time"),
-    ("`delimiter`", "--delimiter"),
-    ("`skip_rows`", "--skip-rows"),
-    ("`decimal_comma`", "--decimal-comma"),
-    ("`comments`", "--comments"),
-    ("`columns`", "--columns"),
-    ("`trim`", "--trim"),
-    ("name the kernel: ", "choose one with --entry: "),
-    ("give the argument ", "give it with --arg NAME=VALUE: "),
-];
-
-/// Words for what programs call, which no option is.
-const FUNCTIONS: [&str; 1] = ["`NamedTable`"];
+use tilewright::{Error, Setting, Words};
 
 /// The command that runs.
 static COMMAND: OnceLock<String> = OnceLock::new();
@@ -34,39 +17,67 @@ pub fn choose_command(name: Option<&str>) {
 
 /// What to do about an error, with the options of the command.
 pub fn of(error: &Error) -> Option<String> {
-    if let ErrorKind::Environment { name, .. } = error.kind() {
-        return Some(format!("set {name} to that, or unset it"));
-    }
-    let hint = with_options(&error.hint()?, COMMAND.get().map(String::as_str));
-    Some(match error.kind() {
-        ErrorKind::Unavailable { what: "the GPU with this number", .. } => {
-            format!("{hint}; `tilewright doctor` lists them")
-        }
-        _ => hint,
-    })
+    said(error, options)
 }
 
-/// A hint in which options stand for neutral words. Parts about an option that the command lacks, or about functions, are left out.
-fn with_options(hint: &str, command: Option<&str>) -> String {
-    let name = |part: &str| {
-        OPTIONS.iter().fold(part.to_owned(), |part, (words, option)| part.replace(words, option))
-    };
-    let is_there = |part: &&str| {
-        let lacks = |(words, option): &(&str, &str)| part.contains(words) && !has_option(command, option);
-        !FUNCTIONS.iter().any(|function| part.contains(function)) && !OPTIONS.iter().any(lacks)
-    };
-    hint.split("; ").filter(is_there).map(name).collect::<Vec<_>>().join("; ")
+/// What to do about an error, in these words.
+pub fn said(error: &Error, words: Words) -> Option<String> {
+    Some(error.kind().hint()?.said(words)).filter(|hint| !hint.is_empty())
 }
 
-/// Whether the words for an option name one of the command; without a command all are there.
-fn has_option(command: Option<&str>, words: &str) -> bool {
+/// Settings as options of the command that runs.
+pub fn options(setting: Setting, value: &str) -> Option<String> {
+    options_of(COMMAND.get().map(String::as_str), setting, value)
+}
+
+fn options_of(command: Option<&str>, setting: Setting, value: &str) -> Option<String> {
+    let option = match setting {
+        Setting::MaxSteps => "--max-steps",
+        Setting::MaxTime => "--max-time",
+        Setting::Delimiter => "--delimiter",
+        Setting::SkipRows => "--skip-rows",
+        Setting::DecimalComma => "--decimal-comma",
+        Setting::Comments => "--comments",
+        Setting::Columns => "--columns",
+        Setting::Trim => "--trim",
+        Setting::Entry => "--entry",
+        Setting::Argument => "--arg",
+        Setting::Launch => return Some(format!("to begin with: {value}")),
+        Setting::Devices => return Some("`tilewright doctor`".into()),
+        // A type of Rust.
+        Setting::NamedTable => return None,
+    };
+    has_option(command, option).then(|| format!("{option} {value}").trim_end().to_owned())
+}
+
+/// Whether a command has an option; without a command all are there.
+fn has_option(command: Option<&str>, option: &str) -> bool {
     let Some(command) = command else { return true };
-    // A manifest has keys for the options of `explain`; `check` puts them in their place.
-    let command = if command == "check" { "explain" } else { command };
-    let long = words.split([' ', ':']).find_map(|word| word.strip_prefix("--"));
+    let long = option.strip_prefix("--");
     let commands = args::command();
-    let command = commands.get_subcommands().find(|known| known.get_name() == command);
+    let command = commands.find_subcommand(command);
     command.is_some_and(|command| command.get_arguments().any(|argument| argument.get_long() == long))
+}
+
+/// Settings as keys of a manifest.
+pub fn keys(setting: Setting, value: &str) -> Option<String> {
+    Some(match setting {
+        Setting::MaxSteps => "the key max-steps".into(),
+        Setting::MaxTime => "the key max-time".into(),
+        Setting::Entry => "the key entry".into(),
+        Setting::Argument => format!("{value} in the table args"),
+        Setting::Launch => format!(
+            "give what is missing with the key block or in the table args; on the command line that is {value}"
+        ),
+        Setting::Devices => "`tilewright doctor`".into(),
+        Setting::Delimiter
+        | Setting::SkipRows
+        | Setting::DecimalComma
+        | Setting::Comments
+        | Setting::Columns
+        | Setting::Trim
+        | Setting::NamedTable => return None,
+    })
 }
 
 #[cfg(test)]
@@ -77,24 +88,35 @@ mod tests {
         fs,
         path::{Path, PathBuf},
     };
+    use tilewright::{ErrorKind, Hint};
 
     #[test]
-    fn options_take_the_place_of_neutral_words() {
-        let hint = |what, hint: &str| {
-            of(&ErrorKind::Unavailable { what, why: String::new(), hint: hint.into() }.into()).unwrap()
-        };
-        assert_eq!(hint("x", "allow more: `max_steps`"), "allow more: --max-steps");
-        assert_eq!(hint("the GPU with this number", "y"), "y; `tilewright doctor` lists them");
-        assert_eq!(hint("x", "name the kernel: a, b"), "choose one with --entry: a, b");
+    fn settings_are_options_or_keys() {
+        let hint = Hint::from("choose one with ").set(Setting::Entry).say(": a, b");
+        assert_eq!(hint.said(options), "choose one with --entry: a, b");
+        assert_eq!(hint.said(keys), "choose one with the key entry: a, b");
+        let size = Hint::from("give it with ").set_to(Setting::Argument, "M=64");
+        assert_eq!(size.said(options), "give it with --arg M=64");
+        assert_eq!(size.said(keys), "give it with M=64 in the table args");
+        let kind = ErrorKind::Unavailable { what: "x", why: "y".into(), hint: Setting::NamedTable.into() };
+        assert_eq!(of(&kind.into()), None);
     }
 
     #[test]
     fn a_hint_names_options_of_its_command_alone() {
-        let hint = "pass over it with `skip_rows` 1; `columns` says which; `NamedTable` reads names, too";
-        let of = |command| with_options(hint, Some(command));
-        assert_eq!(of("paths"), "pass over it with --skip-rows 1; --columns says which");
-        assert_eq!((of("mul"), of("explain")), ("pass over it with --skip-rows 1".into(), String::new()));
-        assert_eq!(with_options("name the kernel: a, b", Some("explain")), "choose one with --entry: a, b");
+        let hint = Hint::from("pass over it with ")
+            .set_to(Setting::SkipRows, 1)
+            .also(Hint::from(Setting::Columns).say(" says which"))
+            .also(Hint::from(Setting::NamedTable).say(" reads names, too"));
+        assert_eq!(
+            hint.said(|setting, value| options_of(Some("paths"), setting, value)),
+            "pass over it with --skip-rows 1; --columns says which"
+        );
+        assert_eq!(
+            hint.said(|setting, value| options_of(Some("mul"), setting, value)),
+            "pass over it with --skip-rows 1"
+        );
+        assert_eq!(hint.said(|setting, value| options_of(Some("explain"), setting, value)), "");
     }
 
     /// Texts in quotes of a file's code, without its tests.
@@ -135,7 +157,7 @@ mod tests {
     }
 
     /// Options in a text, without their dashes.
-    fn options(text: &str) -> Vec<&str> {
+    fn dashed(text: &str) -> Vec<&str> {
         let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let starts =
             text.match_indices("--").map(|(at, _)| at).filter(|&at| !text[..at].ends_with(is_letter));
@@ -158,9 +180,14 @@ mod tests {
         let is_global =
             |long: &str| commands.get_arguments().any(|argument| argument.get_long() == Some(long));
         let (mut wrong, mut seen) = (Vec::new(), 0);
-        for name in
-            ["tilewright-cli", "tilewright", "tilewright-core", "tilewright-explain", "tilewright-paths"]
-        {
+        for name in [
+            "tilewright-cli",
+            "tilewright",
+            "tilewright-core",
+            "tilewright-explain",
+            "tilewright-files",
+            "tilewright-paths",
+        ] {
             let mut files = Vec::new();
             sources(&crates.join(name).join("src"), &mut files);
             for file in files {
@@ -191,7 +218,7 @@ mod tests {
                             wrong.push(format!("{}: {line}", inside.display()));
                         }
                     }
-                    for long in options(&rest).into_iter().filter(|long| !OTHERS.contains(long)) {
+                    for long in dashed(&rest).into_iter().filter(|long| !OTHERS.contains(long)) {
                         seen += 1;
                         // A manifest has keys for the options of `explain`.
                         let allowed = |command: &clap::Command| match own.map(clap::Command::get_name) {

@@ -3,7 +3,7 @@
 use crate::{args::Meaning, failure::Failure};
 use tilewright::{
     Activation, Backend, DType, DynMut, DynProduct, DynRef, Epilogue, Error, ExpressionProduct, Joining,
-    MatMut, MatRef, Math, Options, Report, SemiringId, Value, Verification,
+    Math, Options, Report, SemiringId, Value, Verification,
     plan::{Query, Results},
 };
 
@@ -50,22 +50,22 @@ pub fn check_epilogue(
 }
 
 impl<'a> AnyProduct<'a> {
-    /// A, B, and what the product is joined with; with results of this type where one is asked for.
+    /// Of A and B; with results of this type where one is asked for.
     pub fn new(
         semiring: &'a Meaning,
-        (a, b, c0): (DynRef<'a>, DynRef<'a>, Option<DynRef<'a>>),
+        (a, b): (DynRef<'a>, DynRef<'a>),
         joining: Joining<Value>,
         result: Option<DType>,
     ) -> Result<Self, Error> {
         let output = semiring.output_or(a.dtype(), result)?;
         Ok(match semiring {
             Meaning::BuiltIn(id) => {
-                Self::BuiltIn(DynProduct::new(*id, a, b)?.giving(output)?.update(joining, c0)?.into())
+                Self::BuiltIn(DynProduct::new(*id, a, b)?.giving(output)?.update(joining, None)?.into())
             }
             Meaning::Own(text) => {
                 let product = ExpressionProduct::new(text, a, b)?;
                 // A text has no factors.
-                Self::Own(if c0.is_some() { product.accumulate() } else { product })
+                Self::Own(if joining.reads_c() { product.accumulate() } else { product })
             }
         })
     }
@@ -81,15 +81,10 @@ impl<'a> AnyProduct<'a> {
         }
     }
 
-    /// Computes the product into `c`, which holds C0 where that takes part.
-    pub fn write_to(
-        &self,
-        c: DynMut<'_>,
-        arg: Option<MatMut<'_, u32>>,
-        options: &Options<'a>,
-    ) -> Result<Report, Error> {
+    /// Computes the product into `c`.
+    pub fn write_to(&self, c: DynMut<'_>, options: &Options<'a>) -> Result<Report, Error> {
         match self {
-            Self::BuiltIn(product) => product.options(*options).write_to(c, arg),
+            Self::BuiltIn(product) => product.options(*options).write_to(c, None),
             Self::Own(product) => product.write_to(c, options),
         }
     }
@@ -105,15 +100,10 @@ impl<'a> AnyProduct<'a> {
     }
 
     /// Compares a result with the definition.
-    pub fn verify(
-        &self,
-        c: DynRef<'_>,
-        c0: Option<DynRef<'_>>,
-        arg: Option<MatRef<'_, u32>>,
-    ) -> Result<Verification, Error> {
+    pub fn verify(&self, c: DynRef<'_>) -> Result<Verification, Error> {
         match self {
-            Self::BuiltIn(product) => product.verify(c, arg),
-            Self::Own(product) => product.verify(c, c0),
+            Self::BuiltIn(product) => product.verify(c, None),
+            Self::Own(product) => product.verify(c, None),
         }
     }
 

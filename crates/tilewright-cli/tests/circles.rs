@@ -320,8 +320,15 @@ impl Modules {
     }
 }
 
-/// The crates that are held to the rule. Not yet: `tilewright-driver`, `tilewright-emulator`, `tilewright-kernels`.
-const HELD: &[&str] = &["tilewright-charts", "tilewright-cpu", "tilewright-cuda"];
+/// The crates that are held to the rule.
+const HELD: &[&str] = &[
+    "tilewright-charts",
+    "tilewright-cpu",
+    "tilewright-cuda",
+    "tilewright-driver",
+    "tilewright-emulator",
+    "tilewright-kernels",
+];
 
 fn of(name: &str) -> Modules {
     Modules::of_crate(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src"))

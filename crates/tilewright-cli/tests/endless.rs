@@ -55,8 +55,8 @@ fn findings<'a>(report: &'a serde_json::Value, kind: &str) -> Vec<&'a serde_json
 fn an_endless_kernel_ends_at_its_limit_and_says_where() {
     let desk = desk();
     for (limit, kind, words, hint) in [
-        ("--max-steps 1000", "step-limit", "1000 warp instructions", "--max-steps, or"),
-        ("--max-time 0.05", "time-limit", "50ms after the launch began", "--max-time, or"),
+        ("--max-steps 1000", "step-limit", "1000 warp instructions", "--max-steps"),
+        ("--max-time 0.05", "time-limit", "50ms after the launch began", "--max-time"),
     ] {
         let line = format!("{SPIN} {limit}");
         let run = desk.run(&format!("{line} --format json"));

@@ -218,7 +218,7 @@ fn sparse_formats_and_zeros() {
     assert_eq!(desk.ok("paths z.csv --zero-means-absent -o - -q"), expected);
     desk.put("n.csv", "0,1,5\n1,2,6\n");
     assert_eq!(desk.ok("paths n.csv --vertices 3 -o - -q"), expected);
-    let scipy = format!("{}/../tilewright/tests/data/sparse_csr.npz", env!("CARGO_MANIFEST_DIR"));
+    let scipy = format!("{}/../tilewright-files/tests/data/sparse_csr.npz", env!("CARGO_MANIFEST_DIR"));
     assert_eq!(desk.ok(&format!("paths {scipy} -o - -q")), "0.0,1.5,-0.5\n1.0,0.0,-2.0\n3.0,4.5,0.0\n");
     assert_eq!(desk.ok("paths roads.csv --dtype i16 -o - -q"), "0,3,7\n3,0,4\n7,4,0\n");
 }

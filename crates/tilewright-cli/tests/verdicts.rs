@@ -133,7 +133,7 @@ fn checks_have_the_same_order() {
     for said in [
         "not-finished: ",
         "at 0 % of the blocks, 0 of 1",
-        "max-steps of a manifest",
+        "more steps with the key max-steps",
         "output is not compared: the launch is not finished",
     ] {
         assert!(words.contains(said), "{said}: {words}");

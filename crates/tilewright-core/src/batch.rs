@@ -55,6 +55,10 @@ impl<'a, T> BatchRef<'a, T> {
     pub fn layout(&self) -> Layout {
         self.first.layout()
     }
+    /// From one to the next, in elements.
+    pub fn stride(&self) -> isize {
+        self.stride
+    }
 
     /// Matrix `i`, or `None` past the end.
     pub fn get(&self, i: usize) -> Option<MatRef<'a, T>> {
@@ -136,6 +140,10 @@ impl<'a, T> BatchMut<'a, T> {
     /// Layout of each.
     pub fn layout(&self) -> Layout {
         self.layout
+    }
+    /// From one to the next, in elements.
+    pub fn stride(&self) -> isize {
+        self.stride
     }
 
     /// The same matrices, to be read.

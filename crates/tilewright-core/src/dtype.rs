@@ -91,7 +91,7 @@ impl FromStr for DType {
             ErrorKind::Unsupported {
                 what: format!("element type '{s}'"),
                 why: String::new(),
-                hint: format!("one of {known}"),
+                hint: format!("one of {known}").into(),
             }
             .into()
         })

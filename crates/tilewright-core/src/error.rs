@@ -1,7 +1,8 @@
 //! The one error type, with codes that stay stable across releases.
 
 use crate::{
-    dtype::DType, epilogue::BIAS, layout::Layout, semiring::NOT_NEGATIVE, value::Value, visible::visible,
+    dtype::DType, epilogue::BIAS, hint::Hint, layout::Layout, semiring::NOT_NEGATIVE, value::Value,
+    visible::visible,
 };
 use std::{fmt, path::PathBuf};
 
@@ -36,9 +37,9 @@ impl Error {
         matches!(*self.0, ErrorKind::Unavailable { .. })
     }
 
-    /// What the user can do about it, where there is something to say.
+    /// What the user can do about it, where there is something to say; [`ErrorKind::hint`] has the settings that it names.
     pub fn hint(&self) -> Option<String> {
-        self.0.hint()
+        self.0.hint().map(|hint| hint.to_string())
     }
 }
 
@@ -54,7 +55,7 @@ impl From<ErrorKind> for Error {
 #[allow(missing_docs)] // The fields are what the messages name.
 pub enum ErrorKind {
     #[error("{what} is not available: {why}")]
-    Unavailable { what: &'static str, why: String, hint: String },
+    Unavailable { what: &'static str, why: String, hint: Hint },
 
     #[error("A is {m}x{k} but B is {bk}x{n}: the inner dimensions differ")]
     InnerMismatch { m: usize, k: usize, bk: usize, n: usize },
@@ -65,11 +66,21 @@ pub enum ErrorKind {
     #[error("batch counts differ: A has {a}, B has {b}, C has {c}")]
     BatchMismatch { a: usize, b: usize, c: usize },
 
+    /// The shapes of two arrays, whose last two dimensions are those of a matrix.
+    #[error("A ({}) and B ({}) are stacks that do not match", extents(a), extents(b))]
+    StackMismatch { a: Vec<usize>, b: Vec<usize> },
+
+    #[error("{what} is {} but the product is {}", extents(found), extents(expected))]
+    ShapeMismatch { what: &'static str, found: Vec<usize>, expected: Vec<usize> },
+
+    #[error("{what} has no dimension, and a product needs one at least")]
+    NoDimension { what: &'static str },
+
     #[error("{what} has element type {found}, but {expected} is needed")]
     DTypeMismatch { what: &'static str, expected: DType, found: DType },
 
     #[error("{what} is not supported{}", reason(why))]
-    Unsupported { what: String, why: String, hint: String },
+    Unsupported { what: String, why: String, hint: Hint },
 
     #[error("{}x{} matrix with strides ({}, {}): element offsets exceed the address space", layout.rows, layout.cols, layout.row_stride, layout.col_stride)]
     LayoutOverflow { layout: Layout },
@@ -120,14 +131,14 @@ pub enum ErrorKind {
     DeviceMemory { device: String, what: &'static str, bytes: u64, free: u64, total: u64 },
 
     #[error("{doing}: {name} ({number}): {text}")]
-    Device { doing: String, name: String, number: i32, text: String, hint: String },
+    Device { doing: String, name: String, number: i32, text: String, hint: Hint },
 
     /// A kernel that broke a rule of the machine while it was emulated, whatever it computed.
     #[error("emulating {program}: {name} ({findings}): {first}")]
     KernelFault { program: String, name: String, findings: usize, first: String },
 
     #[error("{} does not compile for {target}\n{}", visible(what), log.trim())]
-    Compilation { what: String, target: String, log: String, hint: String },
+    Compilation { what: String, target: String, log: String, hint: Hint },
 
     #[error("{name}={} is not valid: {expected}", visible(value))]
     Environment { name: &'static str, value: String, expected: String },
@@ -140,7 +151,7 @@ pub enum ErrorKind {
     },
 
     #[error("{}: {problem}", visible(&path.to_string_lossy()))]
-    BadFile { path: PathBuf, problem: String, hint: Option<String> },
+    BadFile { path: PathBuf, problem: String, hint: Option<Hint> },
 }
 
 fn reason(why: &str) -> String {
@@ -163,8 +174,9 @@ impl ErrorKind {
         match self {
             Self::Unavailable { .. } => "unavailable",
             Self::InnerMismatch { .. } => "inner-mismatch",
-            Self::ResultMismatch { .. } => "result-mismatch",
-            Self::BatchMismatch { .. } => "batch-mismatch",
+            Self::ResultMismatch { .. } | Self::ShapeMismatch { .. } => "result-mismatch",
+            Self::BatchMismatch { .. } | Self::StackMismatch { .. } => "batch-mismatch",
+            Self::NoDimension { .. } => "dimensions",
             Self::DTypeMismatch { .. } => "dtype-mismatch",
             Self::Unsupported { .. } => "unsupported",
             Self::LayoutOverflow { .. } => "layout-overflow",
@@ -188,43 +200,53 @@ impl ErrorKind {
         }
     }
 
-    fn hint(&self) -> Option<String> {
-        match self {
+    /// What the user can do about it, for a front end to say in its own words.
+    pub fn hint(&self) -> Option<Hint> {
+        let hint: Hint = match self {
             Self::Unavailable { hint, .. }
             | Self::Unsupported { hint, .. }
             | Self::Device { hint, .. }
-            | Self::Compilation { hint, .. }
-                if !hint.is_empty() =>
-            {
-                Some(hint.clone())
-            }
+            | Self::Compilation { hint, .. } => hint.clone(),
             Self::DeviceMemory { .. } => {
-                Some("free device memory, split the product, or compute on the processor".into())
+                "free device memory, split the product, or compute on the processor".into()
             }
-            Self::BadFile { hint, .. } => hint.clone(),
+            Self::BadFile { hint, .. } => hint.clone()?,
             Self::InnerMismatch { m, k, bk, n } if m == bk || k == n => {
-                Some("the columns of A must equal the rows of B; is a transposition missing?".into())
+                "the columns of A must equal the rows of B; is a transposition missing?".into()
             }
-            Self::InnerMismatch { .. } => Some("the columns of A must equal the rows of B".into()),
-            Self::ResultMismatch { what: BIAS, n, .. } => Some(format!(
-                "a bias is one row or one column, with an element for each of the {n} columns of C"
-            )),
-            Self::Aliased { .. } => {
-                Some("write to a matrix whose strides are not zero and do not overlap".into())
+            Self::InnerMismatch { .. } => "the columns of A must equal the rows of B".into(),
+            Self::StackMismatch { .. } => {
+                "dimensions in front of a matrix's must be equal, or 1 in one of the two".into()
             }
+            Self::NoDimension { .. } => "multiply by numbers with alpha".into(),
+            Self::ResultMismatch { what: BIAS, n, .. } => {
+                format!("a bias is one row or one column, with an element for each of the {n} columns of C")
+                    .into()
+            }
+            Self::Aliased { .. } => "write to a matrix whose strides are not zero and do not overlap".into(),
             Self::OutsideDomain { accepts: NOT_NEGATIVE, semiring, .. } => {
-                Some(format!("{semiring} takes 0 and numbers above it: no element type changes that"))
+                format!("{semiring} takes 0 and numbers above it: no element type changes that").into()
             }
             Self::OutsideDomain { .. } => {
-                Some("use a wider or a floating-point element type, or scale the data first".into())
+                "use a wider or a floating-point element type, or scale the data first".into()
             }
-            Self::Conversion { value, to, .. } => Some(type_for(value, *to)),
-            Self::KernelFault { .. } => Some("this is a fault of the kernel: please report it".into()),
+            Self::Conversion { value, to, .. } => type_for(value, *to).into(),
+            Self::KernelFault { .. } => "this is a fault of the kernel: please report it".into(),
             Self::NegativeCycle { .. } => {
-                Some("correct a weight of the cycle, or bound the number of edges of a path".into())
+                "correct a weight of the cycle, or bound the number of edges of a path".into()
             }
-            _ => None,
-        }
+            Self::Environment { name, .. } => format!("set {name} to that, or unset it").into(),
+            _ => return None,
+        };
+        (!hint.is_empty()).then_some(hint)
+    }
+}
+
+/// `4x2x3`; `()` for a number.
+pub fn extents(shape: &[usize]) -> String {
+    match shape {
+        [] => "()".into(),
+        _ => shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x"),
     }
 }
 

@@ -83,7 +83,7 @@ impl Isa {
         if isa.is_supported() {
             return Ok(isa);
         }
-        let hint = format!("{by} {}", Self::best());
+        let hint = format!("{by} {}", Self::best()).into();
         Err(ErrorKind::Unavailable { what: isa.name(), why: "this processor lacks it".into(), hint }.into())
     }
 }

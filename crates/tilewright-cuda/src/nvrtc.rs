@@ -228,7 +228,7 @@ impl Nvrtc {
             Output::Ptx => architecture.virtual_name(),
         };
         let refused = |log: String| -> Error {
-            let hint = hint(&log);
+            let hint = hint(&log).into();
             ErrorKind::Compilation { what: source.name.into(), target: target.clone(), log, hint }.into()
         };
         let zero_byte = |_| refused("the source, a header or an option contains a zero byte".into());
@@ -366,14 +366,8 @@ fn check(functions: &ffi::nvrtc::Functions, code: ffi::nvrtc::Code, doing: &str)
         return Ok(());
     }
     let name = text(functions, code);
-    Err(ErrorKind::Device {
-        doing: doing.into(),
-        text: String::new(),
-        hint: String::new(),
-        name,
-        number: code,
-    }
-    .into())
+    Err(ErrorKind::Device { doing: doing.into(), text: String::new(), hint: "".into(), name, number: code }
+        .into())
 }
 
 /// The name of a code, such as `NVRTC_ERROR_INVALID_OPTION`.

@@ -122,5 +122,5 @@ fn bad(path: &Path, problem: String) -> Error {
 }
 
 fn unsupported(what: &str, why: String) -> Error {
-    ErrorKind::Unsupported { what: what.into(), why, hint: String::new() }.into()
+    ErrorKind::Unsupported { what: what.into(), why, hint: "".into() }.into()
 }

@@ -107,7 +107,7 @@ impl Nvcc {
         let log = format!("{}{}", lossy(&finished.stdout), lossy(&finished.stderr));
         if !finished.status.success() {
             let what = path.display().to_string();
-            return Err(ErrorKind::Compilation { what, target, log, hint: String::new() }.into());
+            return Err(ErrorKind::Compilation { what, target, log, hint: "".into() }.into());
         }
         std::fs::read_to_string(&output).map_err(|source| io(&output, source))
     }

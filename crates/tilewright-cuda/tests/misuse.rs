@@ -322,7 +322,7 @@ fn competitors_run_in_turn() {
 
 fn refusal() -> tilewright_core::Error {
     let (what, why, hint) = ("this".into(), "a test".into(), String::new());
-    tilewright_core::ErrorKind::Unsupported { what, why, hint }.into()
+    tilewright_core::ErrorKind::Unsupported { what, why, hint: hint.into() }.into()
 }
 
 /// Set in the process of [`without_a_compiler_the_catalogues_own_code_runs`].

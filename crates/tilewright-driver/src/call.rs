@@ -1,8 +1,9 @@
 //! What all functions share: how they end, and that no panic leaves them.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::code::Code;
 
@@ -10,6 +11,20 @@ use crate::code::Code;
 pub(crate) type Call = Result<(), Code>;
 
 static INITIALISED: AtomicBool = AtomicBool::new(false);
+
+/// What a lock protects, whoever panicked while holding it: what is behind these locks is whole between any two statements.
+pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The address of a function.
+#[derive(Clone, Copy)]
+pub(crate) struct Pointer(pub *const c_void);
+
+// SAFETY: code may be called from any thread.
+unsafe impl Sync for Pointer {}
+// SAFETY: as above.
+unsafe impl Send for Pointer {}
 
 /// Runs a call: the only way into this crate from C. A panic is a fault of this crate; it becomes the unknown error.
 pub(crate) fn guard(call: impl FnOnce() -> Call) -> c_int {

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use crate::abi::{Handle, Ordinal};
-use crate::call::{Call, initialised, put};
+use crate::call::{Call, initialised, locked, put};
 use crate::code::Code;
-use crate::device::{self, Device, locked};
+use crate::device::{self, Device};
 use crate::failure::Failure;
 use crate::objects;
 
@@ -31,6 +31,12 @@ pub(crate) struct Context {
     waits: AtomicU64,
 }
 
+impl objects::Kind for Context {
+    fn owner(&self) -> Option<Handle> {
+        None
+    }
+}
+
 /// Whether a failure is that of every later call, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sticks {
@@ -40,7 +46,7 @@ pub(crate) enum Sticks {
 
 /// Whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Primary,
     Own,
 }
@@ -62,7 +68,7 @@ thread_local! {
 }
 
 impl Context {
-    fn new(device: Arc<Device>, kind: Kind, flags: u32) -> Arc<Self> {
+    pub fn new(device: Arc<Device>, kind: Kind, flags: u32) -> Arc<Self> {
         MADE.store(true, SeqCst);
         let id = objects::new_handle();
         let context = Arc::new(Self {
@@ -136,10 +142,15 @@ impl Context {
         first.or_else(|| locked(&self.last_failure).clone())
     }
 
-    fn destroy(&self) {
+    /// `CUctx_flags` from here on.
+    pub fn set_flags(&self, flags: c_uint) {
+        self.flags.store(flags.cast_signed(), SeqCst);
+    }
+
+    pub fn destroy(&self) {
         self.is_alive.store(false, SeqCst);
         self.device.memory().free_all(self.id);
-        objects::remove_context(self);
+        objects::remove_all_of(self.id);
     }
 }
 
@@ -153,10 +164,16 @@ pub fn waits(context: Handle) -> u64 {
     objects::get::<Context>(context).map_or(0, |context| context.waits.load(SeqCst))
 }
 
-/// Destroys every context of a device that goes.
-pub(crate) fn destroy_all(device: &Arc<Device>) {
-    let of_device = |context: &Arc<Context>| Arc::ptr_eq(&context.device, device);
-    objects::contexts().into_iter().filter(of_device).for_each(|context| context.destroy());
+/// The last launch that failed in a context, such as the one that [`Code::ILLEGAL_ADDRESS`] is about.
+pub fn failure(context: Handle) -> Option<Arc<Failure>> {
+    objects::get::<Context>(context).ok()?.last_failure()
+}
+
+/// Removes a device with all that is on it. Its number may be given to another one.
+pub fn remove_device(ordinal: usize) {
+    let Some(device) = device::remove(ordinal) else { return };
+    let contexts = objects::all::<Context>().into_iter().map(|(_, context)| context);
+    contexts.filter(|context| Arc::ptr_eq(&context.device, &device)).for_each(|context| context.destroy());
 }
 
 fn push(context: Arc<Context>) -> Call {
@@ -166,65 +183,6 @@ fn push(context: Arc<Context>) -> Call {
 /// What `use_it` makes of this thread's stack. A thread that ends may have none any more: destructors of a program's own objects still call.
 fn with_stack<R>(use_it: impl FnOnce(&mut Vec<Arc<Context>>) -> R) -> Result<R, Code> {
     STACK.try_with(|stack| use_it(&mut stack.borrow_mut())).map_err(|_| Code::DEINITIALIZED)
-}
-
-/// `cuDevicePrimaryCtxRetain`.
-pub(crate) unsafe fn retain_primary(out: *mut Handle, ordinal: Ordinal) -> Call {
-    initialised()?;
-    let device = device::of(ordinal)?;
-    let mut primary = locked(&device.primary);
-    let flags = primary.flags;
-    let context =
-        primary.context.get_or_insert_with(|| Context::new(device.clone(), Kind::Primary, flags)).id;
-    // SAFETY: the caller's promise.
-    unsafe { put(out, context) }?;
-    primary.claims += 1;
-    Ok(())
-}
-
-/// `cuDevicePrimaryCtxRelease`.
-pub(crate) fn release_primary(ordinal: Ordinal) -> Call {
-    initialised()?;
-    let device = device::of(ordinal)?;
-    let mut primary = locked(&device.primary);
-    primary.claims = primary.claims.checked_sub(1).ok_or(Code::INVALID_CONTEXT)?;
-    let last = (primary.claims == 0).then(|| primary.context.take()).flatten();
-    drop(primary);
-    last.iter().for_each(|context| context.destroy());
-    Ok(())
-}
-
-/// `cuDevicePrimaryCtxReset`.
-pub(crate) fn reset_primary(ordinal: Ordinal) -> Call {
-    initialised()?;
-    let device = device::of(ordinal)?;
-    let context = locked(&device.primary).context.take();
-    context.iter().for_each(|context| context.destroy());
-    Ok(())
-}
-
-/// `cuDevicePrimaryCtxSetFlags`.
-pub(crate) fn set_primary_flags(ordinal: Ordinal, flags: c_uint) -> Call {
-    initialised()?;
-    let device = device::of(ordinal)?;
-    let mut primary = locked(&device.primary);
-    primary.flags = flags;
-    if let Some(context) = &primary.context {
-        context.flags.store(flags.cast_signed(), SeqCst);
-    }
-    Ok(())
-}
-
-/// `cuDevicePrimaryCtxGetState`.
-pub(crate) unsafe fn primary_state(ordinal: Ordinal, flags: *mut c_uint, active: *mut c_int) -> Call {
-    initialised()?;
-    let device = device::of(ordinal)?;
-    let primary = locked(&device.primary);
-    // SAFETY: the caller's promise.
-    unsafe {
-        put(flags, primary.flags)?;
-        put(active, primary.context.is_some().into())
-    }
 }
 
 /// `cuCtxCreate`.

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tilewright_arch::{ComputeCapability, Gpu};
 
+use crate::abi::Handle;
+use crate::call::locked;
 use crate::code::Code;
-use crate::context::Context;
-use crate::memory::Memory;
+use crate::heap::Memory;
 
 /// A device of this process.
 #[derive(Debug)]
@@ -23,12 +24,7 @@ pub(crate) struct Device {
 pub(crate) struct Primary {
     pub claims: u32,
     pub flags: u32,
-    pub context: Option<Arc<Context>>,
-}
-
-/// What a lock protects, whoever panicked while holding it: what is behind these locks is whole between any two statements.
-pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    pub context: Option<Handle>,
 }
 
 impl Device {
@@ -161,14 +157,10 @@ pub fn add_device(gpu: Gpu) -> Result<usize, TooManyDevices> {
     Ok(free)
 }
 
-/// Removes a device with all that is on it. Its number may be given to another one.
-pub fn remove_device(ordinal: usize) {
+/// The device with this number, which may be given to another one from here on.
+pub(crate) fn remove(ordinal: usize) -> Option<Arc<Device>> {
     let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
-    let removed = devices.get_mut(ordinal).and_then(Option::take);
-    drop(devices);
-    if let Some(device) = removed {
-        crate::context::destroy_all(&device);
-    }
+    devices.get_mut(ordinal).and_then(Option::take)
 }
 
 #[cfg(test)]

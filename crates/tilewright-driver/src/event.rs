@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::abi::Handle;
-use crate::call::{Call, put};
+use crate::call::{Call, locked, put};
 use crate::code::Code;
 use crate::context::Context;
-use crate::device::locked;
 use crate::{objects, stream};
 
 /// `CU_EVENT_BLOCKING_SYNC`, `CU_EVENT_DISABLE_TIMING` and `CU_EVENT_INTERPROCESS`.
@@ -22,6 +21,12 @@ pub(crate) struct Event {
     flags: c_uint,
     /// When it was recorded last, which is when the work in front of it had been done.
     recorded: Mutex<Option<Instant>>,
+}
+
+impl objects::Kind for Event {
+    fn owner(&self) -> Option<Handle> {
+        Some(self.context.id)
+    }
 }
 
 /// `cuEventCreate`.
@@ -50,6 +55,12 @@ pub(crate) fn record(handle: Handle, order: Handle) -> Call {
     }
     *locked(&event.recorded) = Some(Instant::now());
     Ok(())
+}
+
+/// `cuStreamWaitEvent`.
+pub(crate) fn wait(order: Handle, handle: Handle, _flags: c_uint) -> Call {
+    stream::check(order)?;
+    objects::get::<Event>(handle).map(drop)
 }
 
 /// `cuEventQuery`: one that was never recorded marks the end of no work.

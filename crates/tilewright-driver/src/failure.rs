@@ -3,10 +3,7 @@
 use tilewright_arch::{ConfigurationError, LaunchRefusal};
 use tilewright_emulator::{Finding, FindingKind, LaunchError, Report};
 
-use crate::abi::Handle;
 use crate::code::Code;
-use crate::context::Context;
-use crate::objects;
 
 /// A launch that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +27,6 @@ impl std::fmt::Display for Failure {
             (None, None) => write!(f, "{}: {}", self.kernel, self.code),
         }
     }
-}
-
-/// The last launch that failed in a context, such as the one that [`Code::ILLEGAL_ADDRESS`] is about.
-pub fn failure(context: Handle) -> Option<std::sync::Arc<Failure>> {
-    objects::get::<Context>(context).ok()?.last_failure()
 }
 
 /// The code of a launch that could not start, or that was ended for a reason that is not the kernel's fault. The context goes on.

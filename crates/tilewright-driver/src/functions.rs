@@ -1,16 +1,18 @@
 //! The functions, by their C names. This list is all that says which there are.
 
+mod lookup;
+
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::abi::*;
-use crate::call::{guard, initialised};
+use crate::call::{Pointer, guard, initialised};
 use crate::launch::Extent;
 use crate::missing::MISSING;
-use crate::module::JitOptions;
+use crate::module::{JitOptions, kernel};
 use crate::tensor_map::{Pixels, Tensor};
 use crate::{
-    context, copy, event, host, init, launch, link, memory, module, occupancy, pool, stream, tensor_map,
-    texture,
+    context, copy, event, host, init, launch, link, memory, module, occupancy, pool, primary, stream,
+    tensor_map, texture,
 };
 use tilewright_arch::{Blocks, GridLaunch};
 
@@ -25,8 +27,8 @@ macro_rules! for_each_function {
             cuDriverGetVersion(out: *mut c_int) = init::version(out);
             cuGetErrorName(code: c_int, out: *mut *const c_char) = init::error_name(code, out);
             cuGetErrorString(code: c_int, out: *mut *const c_char) = init::error_text(code, out);
-            cuGetProcAddress(name: *const c_char, out: *mut *const c_void, version: c_int, flags: u64) = init::address(name, out, version, flags, std::ptr::null_mut());
-            cuGetProcAddress_v2(name: *const c_char, out: *mut *const c_void, version: c_int, flags: u64, status: *mut c_int) = init::address(name, out, version, flags, status);
+            cuGetProcAddress(name: *const c_char, out: *mut *const c_void, version: c_int, flags: u64) = lookup::address(name, out, version, flags, std::ptr::null_mut());
+            cuGetProcAddress_v2(name: *const c_char, out: *mut *const c_void, version: c_int, flags: u64, status: *mut c_int) = lookup::address(name, out, version, flags, status);
             cuDeviceGetCount(out: *mut c_int) = init::device_count(out);
             cuDeviceGet(out: *mut Ordinal, ordinal: c_int) = init::device(out, ordinal);
             cuDeviceGetName(out: *mut c_char, room: c_int, device: Ordinal) = init::device_name(out, room, device);
@@ -44,14 +46,14 @@ macro_rules! for_each_function {
             cuProfilerStop() = initialised();
 
             // Contexts.
-            cuDevicePrimaryCtxRetain(out: *mut Handle, device: Ordinal) = context::retain_primary(out, device);
-            cuDevicePrimaryCtxRelease(device: Ordinal) = context::release_primary(device);
-            cuDevicePrimaryCtxRelease_v2(device: Ordinal) = context::release_primary(device);
-            cuDevicePrimaryCtxReset(device: Ordinal) = context::reset_primary(device);
-            cuDevicePrimaryCtxReset_v2(device: Ordinal) = context::reset_primary(device);
-            cuDevicePrimaryCtxSetFlags(device: Ordinal, flags: c_uint) = context::set_primary_flags(device, flags);
-            cuDevicePrimaryCtxSetFlags_v2(device: Ordinal, flags: c_uint) = context::set_primary_flags(device, flags);
-            cuDevicePrimaryCtxGetState(device: Ordinal, flags: *mut c_uint, active: *mut c_int) = context::primary_state(device, flags, active);
+            cuDevicePrimaryCtxRetain(out: *mut Handle, device: Ordinal) = primary::retain(out, device);
+            cuDevicePrimaryCtxRelease(device: Ordinal) = primary::release(device);
+            cuDevicePrimaryCtxRelease_v2(device: Ordinal) = primary::release(device);
+            cuDevicePrimaryCtxReset(device: Ordinal) = primary::reset(device);
+            cuDevicePrimaryCtxReset_v2(device: Ordinal) = primary::reset(device);
+            cuDevicePrimaryCtxSetFlags(device: Ordinal, flags: c_uint) = primary::set_flags(device, flags);
+            cuDevicePrimaryCtxSetFlags_v2(device: Ordinal, flags: c_uint) = primary::set_flags(device, flags);
+            cuDevicePrimaryCtxGetState(device: Ordinal, flags: *mut c_uint, active: *mut c_int) = primary::state(device, flags, active);
             cuCtxCreate_v2(out: *mut Handle, flags: c_uint, device: Ordinal) = context::create(out, flags, device);
             cuCtxCreate_v3(out: *mut Handle, _affinities: *mut c_void, _count: c_int, flags: c_uint, device: Ordinal) = context::create(out, flags, device);
             cuCtxCreate_v4(out: *mut Handle, _parameters: *mut c_void, flags: c_uint, device: Ordinal) = context::create(out, flags, device);
@@ -148,7 +150,7 @@ macro_rules! for_each_function {
             cuStreamDestroy_v2(stream: Handle) = stream::destroy(stream);
             cuStreamSynchronize(stream: Handle) = stream::synchronize(stream);
             cuStreamQuery(stream: Handle) = stream::query(stream);
-            cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) = stream::wait_event(stream, event, flags);
+            cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) = event::wait(stream, event, flags);
             cuStreamGetCtx(stream: Handle, out: *mut Handle) = stream::get_context(stream, out);
             cuStreamGetDevice(stream: Handle, out: *mut Ordinal) = stream::get_device(stream, out);
             cuStreamGetId(stream: Handle, out: *mut u64) = stream::get_id(stream, out);
@@ -184,21 +186,21 @@ macro_rules! for_each_function {
             cuLibraryGetKernel(out: *mut Handle, library: Handle, name: *const c_char) = module::get_function(out, library, name);
             cuLibraryGetKernelCount(out: *mut c_uint, library: Handle) = module::function_count(out, library);
             cuLibraryGetGlobal(address: *mut Address, bytes: *mut usize, library: Handle, name: *const c_char) = module::get_global(address, bytes, library, name);
-            cuKernelGetFunction(out: *mut Handle, kernel: Handle) = module::same_function(out, kernel);
-            cuKernelGetAttribute(out: *mut c_int, which: c_int, kernel: Handle, _device: Ordinal) = module::get_attribute(out, which, kernel);
-            cuKernelSetAttribute(which: c_int, value: c_int, kernel: Handle, _device: Ordinal) = module::set_attribute(kernel, which, value);
-            cuKernelGetParamInfo(kernel: Handle, index: usize, offset: *mut usize, bytes: *mut usize) = module::parameter(kernel, index, offset, bytes);
-            cuFuncGetAttribute(out: *mut c_int, which: c_int, function: Handle) = module::get_attribute(out, which, function);
-            cuFuncSetAttribute(function: Handle, which: c_int, value: c_int) = module::set_attribute(function, which, value);
-            cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) = module::set_block_shape(function, [x, y, z]);
-            cuFuncSetCacheConfig(function: Handle, config: c_int) = module::set_config(function, config);
-            cuFuncSetSharedMemConfig(function: Handle, config: c_int) = module::set_config(function, config);
-            cuFuncGetModule(out: *mut Handle, function: Handle) = module::get_module(out, function);
-            cuFuncGetName(out: *mut *const c_char, function: Handle) = module::get_name(out, function);
-            cuKernelGetName(out: *mut *const c_char, kernel: Handle) = module::get_name(out, kernel);
-            cuFuncGetParamInfo(function: Handle, index: usize, offset: *mut usize, bytes: *mut usize) = module::parameter(function, index, offset, bytes);
-            cuFuncIsLoaded(out: *mut c_int, function: Handle) = module::is_loaded(out, function);
-            cuFuncLoad(function: Handle) = module::check_function(function);
+            cuKernelGetFunction(out: *mut Handle, kernel: Handle) = kernel::same_function(out, kernel);
+            cuKernelGetAttribute(out: *mut c_int, which: c_int, kernel: Handle, _device: Ordinal) = kernel::get_attribute(out, which, kernel);
+            cuKernelSetAttribute(which: c_int, value: c_int, kernel: Handle, _device: Ordinal) = kernel::set_attribute(kernel, which, value);
+            cuKernelGetParamInfo(kernel: Handle, index: usize, offset: *mut usize, bytes: *mut usize) = kernel::parameter(kernel, index, offset, bytes);
+            cuFuncGetAttribute(out: *mut c_int, which: c_int, function: Handle) = kernel::get_attribute(out, which, function);
+            cuFuncSetAttribute(function: Handle, which: c_int, value: c_int) = kernel::set_attribute(function, which, value);
+            cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) = kernel::set_block_shape(function, [x, y, z]);
+            cuFuncSetCacheConfig(function: Handle, config: c_int) = kernel::set_config(function, config);
+            cuFuncSetSharedMemConfig(function: Handle, config: c_int) = kernel::set_config(function, config);
+            cuFuncGetModule(out: *mut Handle, function: Handle) = kernel::get_module(out, function);
+            cuFuncGetName(out: *mut *const c_char, function: Handle) = kernel::get_name(out, function);
+            cuKernelGetName(out: *mut *const c_char, kernel: Handle) = kernel::get_name(out, kernel);
+            cuFuncGetParamInfo(function: Handle, index: usize, offset: *mut usize, bytes: *mut usize) = kernel::parameter(function, index, offset, bytes);
+            cuFuncIsLoaded(out: *mut c_int, function: Handle) = kernel::is_loaded(out, function);
+            cuFuncLoad(function: Handle) = kernel::check_function(function);
             cuLinkCreate_v2(_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, out: *mut Handle) = link::create(out);
             cuLinkAddData_v2(link: Handle, kind: c_int, data: *mut c_void, bytes: usize, _name: *const c_char, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void) = link::add_data(link, kind, data, bytes);
             cuLinkAddFile_v2(link: Handle, kind: c_int, path: *const c_char, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void) = link::add_file(link, kind, path);
@@ -252,15 +254,6 @@ macro_rules! define {
 }
 
 for_each_function! { define }
-
-/// The address of a function.
-#[derive(Clone, Copy)]
-pub(crate) struct Pointer(pub *const c_void);
-
-// SAFETY: code may be called from any thread.
-unsafe impl Sync for Pointer {}
-// SAFETY: as above.
-unsafe impl Send for Pointer {}
 
 /// The function of this name, as a loader finds it in a library. One that CUDA 13.0 has and this crate has not returns
 /// [`Code::NOT_SUPPORTED`](crate::Code::NOT_SUPPORTED); `None` for what CUDA has not.

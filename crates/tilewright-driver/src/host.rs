@@ -8,10 +8,10 @@ use std::sync::Mutex;
 use memmap2::MmapMut;
 
 use crate::abi::{Address, Handle};
-use crate::call::{Call, put};
+use crate::call::{Call, locked, put};
 use crate::code::Code;
 use crate::context::Context;
-use crate::device::{self, locked};
+use crate::device;
 
 /// What is known of some memory of the host.
 #[derive(Debug)]

@@ -22,6 +22,7 @@ mod devrt;
 mod event;
 mod failure;
 mod functions;
+mod heap;
 mod host;
 mod image;
 mod init;
@@ -33,6 +34,7 @@ mod module;
 mod objects;
 mod occupancy;
 mod pool;
+mod primary;
 mod settings;
 mod stream;
 mod tensor_map;
@@ -41,9 +43,9 @@ mod watch;
 
 pub use abi::Handle;
 pub use code::Code;
-pub use context::waits;
-pub use device::{TooManyDevices, add_device, remove_device};
-pub use failure::{Failure, failure};
+pub use context::{failure, remove_device, waits};
+pub use device::{TooManyDevices, add_device};
+pub use failure::Failure;
 pub use functions::{api, function};
 #[doc(hidden)]
 pub use init::say_farewell;

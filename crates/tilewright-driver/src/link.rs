@@ -4,16 +4,21 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Arc, Mutex};
 
 use crate::abi::Handle;
-use crate::call::{Call, put, text};
+use crate::call::{Call, locked, put, text};
 use crate::code::Code;
 use crate::context::Context;
-use crate::device::locked;
 use crate::image::{self, Refusal};
 use crate::{devrt, objects, settings};
 
 /// A link under way.
 #[derive(Debug, Default)]
 pub(crate) struct Link(Mutex<Inputs>);
+
+impl objects::Kind for Link {
+    fn owner(&self) -> Option<Handle> {
+        None
+    }
+}
 
 #[derive(Debug, Default)]
 struct Inputs {

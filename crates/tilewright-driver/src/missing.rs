@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
+use crate::call::{Pointer, locked};
 use crate::code::Code;
-use crate::device::locked;
-use crate::functions::Pointer;
 use crate::settings;
 
 /// Applies a macro to the names of all functions that are not there.

@@ -19,16 +19,17 @@ pub(crate) struct Pool {
 fn default_of(ordinal: Ordinal) -> Result<Handle, Code> {
     initialised()?;
     device::of(ordinal)?;
-    Ok(objects::pool_of(ordinal).unwrap_or_else(|| {
+    let pools = objects::all::<Pool>().into_iter().filter(|(_, pool)| pool.ordinal == ordinal);
+    Ok(pools.map(|(handle, _)| handle).min().unwrap_or_else(|| {
         let handle = objects::new_handle();
         objects::insert(handle, Arc::new(Pool { ordinal }));
         handle
     }))
 }
 
-impl Pool {
-    pub fn is_of(&self, ordinal: Ordinal) -> bool {
-        self.ordinal == ordinal
+impl objects::Kind for Pool {
+    fn owner(&self) -> Option<Handle> {
+        None
     }
 }
 

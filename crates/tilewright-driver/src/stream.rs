@@ -7,7 +7,6 @@ use crate::abi::{Handle, HostFunction, STREAM_LEGACY, STREAM_PER_THREAD, StreamC
 use crate::call::{Call, put};
 use crate::code::Code;
 use crate::context::Context;
-use crate::event::Event;
 use crate::objects;
 
 /// A stream that a program has made.
@@ -16,6 +15,12 @@ pub(crate) struct Stream {
     pub context: Arc<Context>,
     flags: c_uint,
     priority: c_int,
+}
+
+impl objects::Kind for Stream {
+    fn owner(&self) -> Option<Handle> {
+        Some(self.context.id)
+    }
 }
 
 /// The context of a stream; that of the thread for the streams that every context has.
@@ -77,12 +82,6 @@ pub(crate) fn synchronize(stream: Handle) -> Call {
 /// `cuStreamQuery`.
 pub(crate) fn query(handle: Handle) -> Call {
     check(handle)
-}
-
-/// `cuStreamWaitEvent`.
-pub(crate) fn wait_event(handle: Handle, event: Handle, _flags: c_uint) -> Call {
-    check(handle)?;
-    objects::get::<Event>(event).map(drop)
 }
 
 /// `cuStreamGetCtx`.

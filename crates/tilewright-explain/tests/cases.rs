@@ -397,7 +397,7 @@ fn clusters_are_those_of_the_launch_or_of_the_kernel() {
             return Err(ErrorKind::Unsupported {
                 what: "this launch".into(),
                 why: error.message.clone(),
-                hint: error.fix.clone(),
+                hint: error.fix.clone().into(),
             }
             .into());
         }

@@ -2,7 +2,7 @@
 //! is called on the way.
 
 pub use crate::buffer::Buffer;
-use crate::{request::Scalar, tensor::Tensor};
+use crate::{scalar::Scalar, tensor::Tensor};
 
 /// What is passed to a parameter. Device memory is `Memory`: its role in a recipe, a place in a list where a
 /// host has arrays. A texture over memory may be told more exactly than by the memory.

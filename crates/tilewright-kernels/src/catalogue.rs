@@ -42,7 +42,7 @@ pub fn find(name: &str) -> Result<&'static Kernel, Error> {
         ErrorKind::Unsupported {
             what: format!("kernel '{name}'"),
             why: "there is none of this name".into(),
-            hint: suggestion(name),
+            hint: suggestion(name).into(),
         }
         .into()
     })

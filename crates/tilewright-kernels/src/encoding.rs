@@ -1,6 +1,6 @@
 //! What the words hold that kernels compute with.
 
-use crate::kernel::Variant;
+use crate::variant::Variant;
 use tilewright_core::DType;
 
 /// What a register of the product kernel, and a word of its packed operands, holds.

@@ -3,11 +3,7 @@
 //! A production kernel has a model of its own, in cycles of a multiprocessor. Kernels of the ladder are estimated by the rate that each reached on an H200,
 //! in proportion to the peak of the GPU.
 
-use crate::{
-    families::simt::peak_on,
-    kernel::{Kernel, Variant},
-    request::Request,
-};
+use crate::{peak::peak_on, request::Request, variant::Variant};
 use tilewright_arch::Gpu;
 use tilewright_core::{DType, SemiringId};
 
@@ -54,10 +50,10 @@ const START: f64 = 6300.0;
 const WAITING: f64 = 400.0;
 
 /// Seconds of a product by a kernel of the ladder.
-pub(crate) fn of_ladder(kernel: &Kernel, request: &Request) -> f64 {
+pub(crate) fn of_ladder(kernel: &str, request: &Request) -> f64 {
     let measured = at_peak(request, &Gpu::default(), Variant::new(SemiringId::PlusTimes, DType::F32));
     let slower = at_peak(request, &request.gpu, request.variant()) / measured.max(f64::MIN_POSITIVE);
-    let rate = LADDER.iter().find(|(name, _)| *name == kernel.name).map_or(0.0, |(_, rate)| 1e9 * rate);
+    let rate = LADDER.iter().find(|(name, _)| *name == kernel).map_or(0.0, |(_, rate)| 1e9 * rate);
     let computing = request.problem.pair_ops() * request.batch.count as f64 / rate * slower;
     let waiting = request.gpu.relative_clock() * START + WAITING * request.problem.k() as f64;
     let (m, n, k) = (request.problem.m() as f64, request.problem.n() as f64, request.problem.k() as f64);

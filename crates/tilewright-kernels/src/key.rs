@@ -19,9 +19,9 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::{find, kernels},
-        kernel::Variant,
-        program::{COMPILER_OPTIONS, Program},
+        program::COMPILER_OPTIONS,
         programs::programs,
+        variant::Variant,
     };
     use tilewright_core::{DType, SemiringId};
 
@@ -59,7 +59,7 @@ mod tests {
     /// The program of a kernel for a variant, as if the header `changed` were another.
     fn with(name: &str, semiring: SemiringId, changed: &str) -> u64 {
         let kernel = find(name).expect("known");
-        let program = Program::new(kernel, Variant::new(semiring, DType::F32), &[]);
+        let program = kernel.program(Variant::new(semiring, DType::F32), &[]);
         let files = program.headers().into_iter().chain([(program.file(), program.source())]);
         key(
             COMPILER_OPTIONS,

@@ -36,19 +36,22 @@ mod headers;
 mod kernel;
 mod key;
 mod ladder;
-mod launch;
 mod pack;
+mod peak;
 mod predicate;
 mod program;
 mod programs;
 mod recorded;
 mod refusal;
 mod request;
+mod scalar;
 mod select;
 mod shipped;
 mod tensor;
 mod term;
 mod user_semiring;
+mod variant;
+mod way;
 mod ways;
 
 pub use argument::{Argument, NamedArgument, TensorMap};
@@ -62,17 +65,22 @@ pub use families::{
     trees::TreeRecipes,
     wgmma::wgmma_tiles,
 };
-pub use gallery::{Exhibit, Parameter, Settings, Showing};
-pub use kernel::{Family, Kernel, Variant};
+pub use kernel::{
+    Family, Kernel,
+    exhibit::{Exhibit, Parameter, Settings, Showing},
+    launch::{Launch, LocalMemory, Recipe, Rejected, Role, Symbol},
+};
 pub use ladder::{required_shared_memory, square_side};
-pub use launch::{Launch, LocalMemory, Recipe, Rejected, Role, Symbol};
 pub use program::{COMPILER_OPTIONS, Program};
 pub use programs::{archived_programs, programs, programs_for, readable_programs, shipped_programs};
 pub use recorded::Recorded;
 pub use refusal::Refusal;
-pub use request::{Alignment, Batch, Form, Request, Scalar};
+pub use request::{Alignment, Batch, Form, Request};
+pub use scalar::Scalar;
 pub use select::{Available, Selection, kernels_of_products, select};
 pub use tensor::{Swizzle, Tensor, TensorElement};
 pub use term::terms_per_cycle;
 pub use user_semiring::UserSemiring;
-pub use ways::{Way, kernels_with_ways, ways};
+pub use variant::Variant;
+pub use way::Way;
+pub use ways::{kernels_with_ways, ways};

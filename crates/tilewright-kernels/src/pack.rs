@@ -3,11 +3,11 @@
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    kernel::Variant,
-    launch::{Launch, Role},
+    kernel::launch::{Launch, Role},
     predicate::{Decided, Predicate},
     program::{Program, Source},
     request::Request,
+    variant::Variant,
 };
 use tilewright_core::Layout;
 

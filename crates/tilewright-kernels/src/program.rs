@@ -1,12 +1,6 @@
 //! A kernel's source together with the constants that a recipe chose.
 
-use crate::{
-    encoding::Encoding,
-    headers::reached,
-    kernel::{Family, Kernel, Variant},
-    key::key,
-    shipped::SHIPPED,
-};
+use crate::{encoding::Encoding, headers::reached, key::key, shipped::SHIPPED, variant::Variant};
 use core::fmt::Write;
 use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, Error, ErrorKind, SemiringId};
@@ -43,14 +37,15 @@ impl Program {
         Self { name: program.name + encoding.suffix(), ..program }
     }
 
-    /// The program of a kernel with named integer constants. Exhibits know of no semiring.
-    pub(crate) fn new(kernel: &Kernel, variant: Variant, constants: &[(&str, u32)]) -> Self {
-        let source = Source { file: kernel.file, text: kernel.source };
-        if kernel.family == Family::Gallery {
-            let types = format!("using T = {};\n", element(variant.dtype));
-            return Self::with_config(source, variant, config(&types, constants));
-        }
+    /// The program of a file that computes with numbers as they are.
+    pub(crate) fn of_numbers(source: Source, variant: Variant, constants: &[(&str, u32)]) -> Self {
         Self::of(source, variant, Encoding::Numbers, constants)
+    }
+
+    /// The program of a file that knows of no semiring.
+    pub(crate) fn of_elements(source: Source, variant: Variant, constants: &[(&str, u32)]) -> Self {
+        let types = format!("using T = {};\n", element(variant.dtype));
+        Self::with_config(source, variant, config(&types, constants))
     }
 
     fn with_config(source: Source, variant: Variant, config: String) -> Self {
@@ -137,7 +132,7 @@ impl Program {
         } else {
             format!("choose a GPU of compute capability {}, or another kernel", only.capability)
         };
-        Err(ErrorKind::Unavailable { what: "code of this kernel", why, hint }.into())
+        Err(ErrorKind::Unavailable { what: "code of this kernel", why, hint: hint.into() }.into())
     }
 
     /// The first line of PTX that is there to be read.

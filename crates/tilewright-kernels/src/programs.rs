@@ -10,9 +10,12 @@ use crate::{
         trees,
         wgmma::{WGMMA, wgmma_tiles},
     },
-    kernel::{Family, Kernel, Variant},
-    launch::{Launch, Role},
+    kernel::{
+        Family, Kernel,
+        launch::{Launch, Role},
+    },
     request::{Form, Request},
+    variant::Variant,
 };
 use tilewright_arch::Gpu;
 use tilewright_core::{DType, Layout, Math, Problem, SemiringId};
@@ -340,7 +343,7 @@ mod tests {
 
     #[test]
     fn arguments_have_the_types_of_the_parameters() {
-        use crate::{argument::Argument as V, request::Scalar};
+        use crate::{argument::Argument as V, scalar::Scalar};
         for launch in shipped_programs() {
             let ptx = launch.program.shipped_ptx().expect("shipped");
             // Those of its entry; a program may have several.

@@ -22,7 +22,7 @@ impl From<Refusal> for Error {
         ErrorKind::Unsupported {
             what: format!("this product by the kernel {kernel}"),
             why: format!("it needs {needs}; {found}"),
-            hint,
+            hint: hint.into(),
         }
         .into()
     }

@@ -3,8 +3,10 @@
 use crate::{
     catalogue::kernels,
     estimate,
-    kernel::{Family, Kernel},
-    launch::{Launch, Recipe, Rejected},
+    kernel::{
+        Family, Kernel,
+        launch::{Launch, Recipe, Rejected},
+    },
     program::Program,
     request::{Form, Request},
 };
@@ -33,7 +35,7 @@ pub struct Selection {
 /// let anything = select(&request, None, &|_| Ok(()))?.recipe;
 /// let shipped = select(&request, None, &|program| match program.shipped_ptx() {
 ///     Some(_) => Ok(()),
-///     None => Err(ErrorKind::Unavailable { what: "PTX", why: "not shipped".into(), hint: String::new() }.into()),
+///     None => Err(ErrorKind::Unavailable { what: "PTX", why: "not shipped".into(), hint: "".into() }.into()),
 /// })?;
 /// assert_eq!(anything.kernel().name, "simt");
 /// assert!(shipped.recipe.seconds() >= anything.seconds());
@@ -100,7 +102,7 @@ impl Candidate {
         match kernel.family {
             Family::Production => Ok(Self::of_recipe(make(kernel, request)?, request)),
             Family::Ladder | Family::Gallery => {
-                let seconds = estimate::of_ladder(kernel, request);
+                let seconds = estimate::of_ladder(kernel.name, request);
                 Ok(Self { kernel, request: *request, seconds, recipe: None })
             }
         }
@@ -159,7 +161,7 @@ fn unsupported(request: &Request, rejected: &[Rejected]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{catalogue::find, kernel::Variant};
+    use crate::{catalogue::find, variant::Variant};
     use tilewright_core::{DType, Layout, Problem, SemiringId};
 
     fn request([m, n, k]: [usize; 3], semiring: SemiringId, dtype: DType) -> Request {
@@ -174,7 +176,7 @@ mod tests {
     /// As on a machine without a compiler.
     fn shipped_alone(program: &Program) -> Result<(), Error> {
         let (what, why, hint) = ("NVRTC", "a test does without".into(), String::new());
-        let missing = ErrorKind::Unavailable { what, why, hint };
+        let missing = ErrorKind::Unavailable { what, why, hint: hint.into() };
         program.shipped_ptx().map(|_| ()).ok_or_else(|| missing.into())
     }
 

@@ -5,7 +5,7 @@
 //! i16 33.2 (33.5), pairs of f16 45.1 (44.6), f64 4.1 (8.4). Those that exceed their bound do so by 1 %, within what the clock and
 //! its measurement allow.
 
-use crate::kernel::Variant;
+use crate::variant::Variant;
 use tilewright_arch::{
     ComputeCapability,
     Instruction::{

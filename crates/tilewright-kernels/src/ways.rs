@@ -2,58 +2,21 @@
 
 use crate::{
     catalogue::find,
-    families::{
-        dmma, mma, simt,
-        tensor_cores::{self, TensorCores},
-        wgmma,
-    },
-    kernel::Kernel,
-    launch::Recipe,
+    families::{Choosing, dmma, mma, simt, wgmma},
+    kernel::{Kernel, launch::Recipe},
     request::{Form, Request},
+    way::Way,
 };
 use std::fmt;
 use tilewright_core::Error;
 
-/// A kernel, a tile of it, what is packed, and how sums are split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Way {
-    /// The name of the kernel.
-    pub kernel: &'static str,
-    /// One of [`crate::simt_tiles`], [`crate::wgmma_tiles`], [`crate::mma_tiles`] or [`crate::dmma_tiles`]. Where C has few columns or rows, also what one thread
-    /// of `simt` computes of it: `[128, 16, 16, 1, 16, 1]`. No two kernels share one.
-    pub tile: [u32; 6],
-    /// Which operands are packed, as the kernel sees them.
-    pub pack: [bool; 2],
-    /// The parts of every sum; `None` leaves this to the cost model, which may split those of the last wave of blocks alone.
-    pub splits: Option<u32>,
-}
-
 impl Way {
-    /// The request for the same product in this way.
-    pub fn ask(self, request: Request) -> Request {
-        Request { tile: Some(self.tile), pack: Some(self.pack), splits: self.splits, ..request }
-    }
-
     /// How a product is computed in this way.
     ///
     /// # Errors
     /// `unsupported` where there is no such kernel or tile, or it does not take the product.
     pub fn recipe(self, request: Request) -> Result<Recipe, Error> {
         Ok(find(self.kernel)?.recipe(&self.ask(request))?)
-    }
-}
-
-/// A family that chooses among ways.
-pub(crate) struct Choosing {
-    pub kernel: &'static Kernel,
-    /// The ways of a product, the fastest first.
-    pub ways: fn(&'static Kernel, &Request) -> Vec<Way>,
-    pub tile_name: fn([u32; 6]) -> Option<String>,
-}
-
-impl Choosing {
-    pub const fn on_tensor_cores<F: TensorCores>(kernel: &'static Kernel) -> Self {
-        Self { kernel, ways: tensor_cores::ways::<F>, tile_name: F::tile_name }
     }
 }
 

@@ -167,5 +167,5 @@ fn outside<S: PathSemiring>(row: usize, col: usize, weight: S::Weight) -> Error 
 }
 
 fn refuse(what: String, why: &str) -> Error {
-    ErrorKind::Unsupported { what, why: why.into(), hint: String::new() }.into()
+    ErrorKind::Unsupported { what, why: why.into(), hint: "".into() }.into()
 }

@@ -86,7 +86,7 @@ impl<'a, S: PathSemiring> Paths<'a, S> {
         let n = self.vertices();
         if let Some(vertex) = [from, to].into_iter().find(|&vertex| vertex >= n) {
             let (what, why) = (format!("vertex {vertex}"), format!("there are {n}, from 0 on"));
-            return Err(ErrorKind::Unsupported { what, why, hint: String::new() }.into());
+            return Err(ErrorKind::Unsupported { what, why, hint: "".into() }.into());
         }
         let graph = self.graph()?;
         let graph = graph.get();

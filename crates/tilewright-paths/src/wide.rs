@@ -26,5 +26,5 @@ pub(crate) fn narrow<S: PathSemiring>(wide: Matrix<i64>) -> Result<Matrix<S::Wei
 /// For a semiring that is not built in, where one is needed.
 pub(crate) fn unsupported<S: PathSemiring>() -> Error {
     let (what, why, hint) = (format!("{} on {}", S::NAME, S::Weight::DTYPE), String::new(), String::new());
-    ErrorKind::Unsupported { what, why, hint }.into()
+    ErrorKind::Unsupported { what, why, hint: hint.into() }.into()
 }

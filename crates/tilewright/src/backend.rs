@@ -70,7 +70,7 @@ fn not_compiled(what: &'static str, feature: &str) -> Error {
     ErrorKind::Unavailable {
         what,
         why: format!("the library was compiled without its feature `{feature}`"),
-        hint: format!("add `features = [\"{feature}\"]` to the dependency on tilewright"),
+        hint: format!("add `features = [\"{feature}\"]` to the dependency on tilewright").into(),
     }
     .into()
 }
@@ -113,7 +113,7 @@ impl FromStr for Backend {
             ErrorKind::Unsupported {
                 what: format!("backend '{s}'"),
                 why: String::new(),
-                hint: format!("one of {known}"),
+                hint: format!("one of {known}").into(),
             }
             .into()
         })

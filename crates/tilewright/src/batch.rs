@@ -4,7 +4,9 @@
 use crate::device::{self, Device};
 use crate::{
     backend::Backend,
+    choice,
     options::{Options, Ran, Report},
+    plan::Results,
     product::Product,
 };
 use std::time::Instant;
@@ -85,36 +87,44 @@ impl<'a, S: Semiring> BatchProduct<'a, S> {
             return Err(ErrorKind::BatchMismatch { a: counts.0, b: counts.1, c: counts.2 }.into());
         }
         Problem::new(self.a.layout(), self.b.layout(), c.layout())?;
-        let backend = self.options.backend.resolve()?;
+        let copies = [self.a.stride(), self.b.stride(), 1].map(|next| if next == 0 { 1 } else { counts.0 });
+        let layouts = (self.a.layout(), self.b.layout());
+        let choice = choice::choose_of::<S>(&self.options, layouts, copies, Results::Product)?;
+        if matches!(choice.backend, Backend::Reference | Backend::Cuda | Backend::Emulator) {
+            // As on the CPU: all is well, or nothing is written.
+            each(self.a).try_for_each(|a| domain::check_operand::<S>("A", a))?;
+            each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;
+        }
+        #[cfg(feature = "cuda")]
+        if let Some(device) = Device::of(choice.backend).filter(|_| c.count() > 0) {
+            let there = |c: &mut BatchMut<'_, S::Out>| {
+                device::multiply_batch(device, c, (self.a, self.b), update, self.epilogue, &self.options)
+            };
+            return choice.carry_out(c, update.reads_c(), there, |c| self.here(c, update));
+        }
+        match choice.backend {
+            Backend::Cpu => Ok(Report { why: choice.why, ..self.here(c, update)? }),
+            backend => Ok(Report { backend, ..self.by_definition(c, update)? }),
+        }
+    }
+
+    /// The products by this processor.
+    fn here(&self, c: &mut BatchMut<'_, S::Out>, update: &Update<S>) -> Result<Report, Error> {
         let start = Instant::now();
-        let (kernel, threads) = match backend {
-            Backend::Reference | Backend::Cuda | Backend::Emulator => {
-                // As on the CPU: all is well, or nothing is written.
-                each(self.a).try_for_each(|a| domain::check_operand::<S>("A", a))?;
-                each(self.b).try_for_each(|b| domain::check_operand::<S>("B", b))?;
-                #[cfg(feature = "cuda")]
-                if let Some(device) = Device::of(backend).filter(|_| c.count() > 0) {
-                    let (operands, epilogue) = ((self.a, self.b), self.epilogue);
-                    match device::multiply_batch(device, c, operands, update, epilogue, &self.options) {
-                        // No kernel takes a batch of these: one after another.
-                        Err(error) if error.code() == "unsupported" => {}
-                        done => return done,
-                    }
-                }
-                let mut kernel = NONE;
-                for ((a, b), c) in each(self.a).zip(each(self.b)).zip(c.iter_mut()) {
-                    let product = Product::<S>::new(a, b)?.options(self.options).epilogue(self.epilogue)?;
-                    kernel = product.run(c, None, update)?.kernel;
-                }
-                (kernel, 1)
-            }
-            _ => {
-                let options = tilewright_cpu::Options { epilogue: self.epilogue, ..self.options.cpu() };
-                let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &options)?;
-                report.map_or((NONE, 0), |r| (r.kernel.into(), r.threads))
-            }
-        };
-        Ok(Report::here(backend, kernel, threads, start))
+        let options = tilewright_cpu::Options { epilogue: self.epilogue, ..self.options.cpu() };
+        let report = tilewright_cpu::multiply_batch(c, self.a, self.b, update, &options)?;
+        let (kernel, threads) = report.map_or((NONE, 0), |r| (r.kernel.into(), r.threads));
+        Ok(Report::here(Backend::Cpu, kernel, threads, start))
+    }
+
+    /// The products by the definition, one after another.
+    fn by_definition(&self, c: &mut BatchMut<'_, S::Out>, update: &Update<S>) -> Result<Report, Error> {
+        let (start, mut kernel) = (Instant::now(), NONE);
+        for ((a, b), c) in each(self.a).zip(each(self.b)).zip(c.iter_mut()) {
+            let product = Product::<S>::new(a, b)?.options(self.options).epilogue(self.epilogue)?;
+            kernel = product.run(c, None, update)?.kernel;
+        }
+        Ok(Report::here(Backend::Reference, kernel, 1, start))
     }
 }
 
@@ -134,7 +144,7 @@ impl<S: Ring> BatchProduct<'_, S> {
 }
 
 /// What ran for a batch without products.
-const NONE: Ran = Ran::Named("none: an empty batch");
+pub(crate) const NONE: Ran = Ran::Named("none: an empty batch");
 
 fn each<T>(batch: BatchRef<'_, T>) -> impl Iterator<Item = MatRef<'_, T>> {
     (0..batch.count()).filter_map(move |t| batch.get(t))

@@ -15,7 +15,7 @@ use std::{sync::OnceLock, thread::available_parallelism};
 use tilewright_arch::Gpu;
 use tilewright_core::{Error, Layout, Semiring};
 #[cfg(feature = "cuda")]
-use tilewright_kernels::{Request, Variant};
+use tilewright_kernels::{Batch, Request, Variant};
 
 /// Where a product is to be computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,12 +71,23 @@ pub(crate) fn choose<S: Semiring>(
     b: Layout,
     results: Results,
 ) -> Result<Choice, Error> {
+    choose_of::<S>(options, (a, b), [1; 3], results)
+}
+
+/// The same of so many matrices A, B and C.
+pub(crate) fn choose_of<S: Semiring>(
+    options: &Options<'_>,
+    (a, b): (Layout, Layout),
+    copies: [usize; 3],
+    results: Results,
+) -> Result<Choice, Error> {
     let element = size_of::<S::Elem>();
     let effort = if S::BUILT_IN.is_some() { 1.0 } else { Asked::OWN };
     choose_for(&Asked {
         options,
         a,
         b,
+        copies,
         results,
         element,
         effort,
@@ -90,6 +101,8 @@ pub(crate) struct Asked<'a> {
     pub options: &'a Options<'a>,
     pub a: Layout,
     pub b: Layout,
+    /// How many matrices A, B and C there are; as many products as C.
+    pub copies: [usize; 3],
     pub results: Results,
     /// Bytes of an element.
     pub element: usize,
@@ -103,6 +116,20 @@ pub(crate) struct Asked<'a> {
 impl Asked<'_> {
     /// The effort of a user's semiring, roughly.
     pub const OWN: f64 = 8.0;
+
+    /// The products that one launch computes, from matrices without gaps: those with winning terms are launched one by one.
+    #[cfg(feature = "cuda")]
+    fn batch(&self) -> Batch {
+        let [a, b, count] = self.copies;
+        if count < 2 || self.results == Results::ProductAndArg {
+            return Batch::ONE;
+        }
+        let (m, n, k) = (self.a.rows, self.b.cols, self.a.cols);
+        let next = |copies: usize, rows: usize, cols: usize| {
+            if copies > 1 { rows.saturating_mul(cols) as isize } else { 0 }
+        };
+        Batch { count, a: next(a, m, k), b: next(b, k, n), c: next(count, m, n) }
+    }
 }
 
 /// As [`choose`].
@@ -140,11 +167,12 @@ fn automatic(asked: &Asked<'_>) -> Choice {
 
 /// Why the GPU, or why not.
 fn gpu(asked: &Asked<'_>) -> Result<Why, Why> {
-    let &Asked { options, a, b, results, element, effort, .. } = asked;
+    let &Asked { options, a, b, copies, results, element, effort, .. } = asked;
     if options.isa.is_some() {
         return Err("instruction sets are the processor's".into());
     }
-    let mut cost = Cost::new(a, b, element, options.threads).with_results(a.rows, b.cols, results);
+    let cost = Cost::of((a, b), copies, element, options.threads);
+    let mut cost = cost.with_results(copies[2].saturating_mul(a.rows), b.cols, results);
     cost.here *= effort;
     // Asking anybody takes longer than a small product.
     if cost.here <= cost.transfer {
@@ -171,8 +199,10 @@ fn faster_gpu(asked: &Asked<'_>, cost: Cost) -> Result<Why, Why> {
     }
     let gpu = present().as_ref().map_err(|why| Why::from(why.clone()))?;
     let request = request(variant, [asked.a.rows, asked.b.cols, asked.a.cols], gpu);
-    let request = Request { arg: asked.results == Results::ProductAndArg, ..request.map_err(text)? };
-    let there = start + cost.transfer + on_device(&request).map_err(text)?;
+    let (arg, batch) = (asked.results == Results::ProductAndArg, asked.batch());
+    let request = Request { arg, batch, ..request.map_err(text)? };
+    let launches = (asked.copies[2] / batch.count.max(1)) as f64;
+    let there = start + cost.transfer + launches * on_device(&request).map_err(text)?;
     if cost.here <= there {
         return Err(cost.why("the processor is faster", there));
     }
@@ -258,9 +288,18 @@ struct Cost {
 }
 
 impl Cost {
+    /// Of one product.
+    #[cfg(all(feature = "cuda", any(test, feature = "paths")))]
     fn new(a: Layout, b: Layout, element: usize, wanted: usize) -> Self {
+        Self::of((a, b), [1; 3], element, wanted)
+    }
+
+    /// Of so many matrices A, B and C.
+    fn of((a, b): (Layout, Layout), copies: [usize; 3], element: usize, wanted: usize) -> Self {
         let (m, n, k) = (a.rows as f64, b.cols as f64, a.cols as f64);
-        let (terms, bytes) = (m * n * k, (m * k + k * n + m * n) * element as f64);
+        let [of_a, of_b, count] = copies.map(|copies| copies as f64);
+        let bytes = (of_a * m * k + of_b * k * n + count * m * n) * element as f64;
+        let terms = count * m * n * k;
         let here = terms * element as f64 / 4.0 / (THREAD * threads(wanted) as f64);
         Self { here, transfer: bytes / BUS }
     }
@@ -326,6 +365,29 @@ mod tests {
         // Sixteen times what was assumed of all GPUs alike, half of their lanes for elements of four bytes.
         let [_, there] = seconds(8192, 1.0, "rtx 4090", SemiringId::PlusTimes, DType::F64);
         assert!(there > 1.0, "{there}");
+    }
+
+    /// Of 512 cubed, in min-plus: one is done before a device is open, a thousand that meet one B are not.
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn a_stack_is_chosen_for_as_a_whole() {
+        let (square, gpu) = (Layout::row_major(512, 512), Gpu::named("h200").unwrap());
+        let seconds = |copies: [usize; 3], results| {
+            let (options, variant) = (&Options::default(), Variant::new(SemiringId::MinPlus, DType::F32));
+            let (a, b, of) = (square, square, &|| Ok(variant));
+            let asked = Asked { options, a, b, copies, results, element: 4, effort: 1.0, variant: of };
+            let cost = Cost::of((a, b), copies, 4, 1);
+            let request = Request { batch: asked.batch(), ..request(variant, [512; 3], &gpu).unwrap() };
+            assert_eq!(request.batch.b, 0);
+            [cost.here, DEVICE_START + cost.transfer, on_device(&request).unwrap()]
+        };
+        let [here, there, _] = seconds([1; 3], Results::Product);
+        assert!(here < there);
+        let [here, there, kernel] = seconds([1000, 1, 1000], Results::Product);
+        assert!(here > there + kernel, "{here} {there} {kernel}");
+        // Winning terms are launched one by one.
+        let [_, _, one] = seconds([1000, 1, 1000], Results::ProductAndArg);
+        assert!(one < kernel / 100.0, "{one} {kernel}");
     }
 
     #[test]

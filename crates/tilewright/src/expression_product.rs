@@ -10,8 +10,9 @@ use crate::{
 };
 #[cfg(feature = "cuda")]
 use crate::{
-    device::{self, Device, Failure},
+    device::{Device, Failure, Work},
     plan::Query,
+    series::{Series, SeriesMut},
 };
 use std::time::Instant;
 use tilewright_core::{
@@ -19,7 +20,7 @@ use tilewright_core::{
     expressions::{Cell, Expressions},
 };
 #[cfg(feature = "cuda")]
-use tilewright_core::{Joining, Layout, Problem};
+use tilewright_core::{Epilogue, Joining, Layout, Problem, semiring::Meaning};
 
 /// A product over a semiring that is given by its text, of matrices whose element type is known at run time.
 ///
@@ -92,6 +93,7 @@ impl<'a> ExpressionProduct<'a> {
             options,
             a: self.a.layout(),
             b: self.b.layout(),
+            copies: [1; 3],
             results: Results::Product,
             element: self.a.dtype().size(),
             effort: Asked::OWN,
@@ -133,14 +135,24 @@ impl<'a> ExpressionProduct<'a> {
     /// The product by a kernel.
     #[cfg(feature = "cuda")]
     fn on_device(&self, device: Device, c: DynMut<'_>, options: &Options<'_>) -> Result<Report, Failure> {
-        let Self { a, b, joins, .. } = *self;
-        let report = device::multiply_own(device, self.own()?, c, (a, b), joins, options)?;
-        // The emulator counts blocks as they end.
-        if let (Backend::Cuda, Some(progress)) = (report.backend, options.progress) {
-            let extents = [a.layout().rows, b.layout().cols, a.layout().cols].map(|extent| extent as u64);
-            progress(extents.into_iter().fold(1, u64::saturating_mul));
+        let joining = if self.joins { Joining::Accumulate } else { Joining::Replace };
+        let (meaning, epilogue) = (Meaning::Own(self.own()?), Epilogue::default());
+        let operands = (Series::one(self.a), Series::one(self.b));
+        Work { meaning, joining, epilogue, options }.run(device, operands, SeriesMut::one(c), None)
+    }
+
+    /// Refuses elements of an operand that the semiring has not.
+    pub(crate) fn check_elements(
+        semiring: &Expressions,
+        what: &'static str,
+        m: DynRef<'_>,
+    ) -> Result<(), Error> {
+        match m.dtype() {
+            DType::F32 => semiring.check_operand(what, typed::<f32>(what, m)?),
+            DType::F64 => semiring.check_operand(what, typed::<f64>(what, m)?),
+            DType::I32 => semiring.check_operand(what, typed::<i32>(what, m)?),
+            _ => semiring.check_operand(what, typed::<i64>(what, m)?),
         }
-        Ok(report)
     }
 
     fn visit<V: Visit>(&self, visitor: V) -> Result<V::Output, Error> {

@@ -59,7 +59,7 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 //!
-//! **Multiply many small matrices** at once; see [`BatchProduct`].
+//! **Multiply many small matrices** at once; see [`BatchProduct`], and [`StackProduct`] for arrays of any number of dimensions.
 //!
 //! ```
 //! use tilewright::{BatchMut, BatchProduct, BatchRef, Layout, PlusTimes};
@@ -194,9 +194,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "files")]
-pub mod files;
-
 mod backend;
 mod batch;
 mod choice;
@@ -209,6 +206,8 @@ mod options;
 pub mod paths;
 pub mod plan;
 mod product;
+mod series;
+pub mod stack;
 mod verify;
 
 pub use backend::Backend;
@@ -217,12 +216,15 @@ pub use dynamic::{DynProduct, Outcome};
 pub use expression_product::ExpressionProduct;
 pub use options::{Options, Ran, Report, Why};
 pub use product::Product;
+pub use stack::{StackMut, StackProduct, StackRef};
 pub use tilewright_core::*;
 pub use tilewright_cpu::{self as cpu, Isa};
 #[cfg(feature = "cuda")]
 pub use tilewright_cuda as cuda;
 #[cfg(feature = "emulator")]
 pub use tilewright_emulator as emulator;
+#[cfg(feature = "files")]
+pub use tilewright_files as files;
 #[cfg(feature = "cuda")]
 pub use tilewright_kernels as kernels;
 pub use verify::{Mismatch, Verification};

@@ -3,22 +3,13 @@
 
 #[cfg(all(feature = "emulator", feature = "paths"))]
 mod cuda;
-#[cfg(feature = "files")]
-mod edges;
 #[cfg(feature = "emulator")]
 mod emulator;
-#[cfg(feature = "files")]
-mod files;
-#[cfg(feature = "files")]
-mod files_convert;
-#[cfg(feature = "files")]
-mod files_mutations;
-#[cfg(feature = "files")]
-mod files_write;
 #[cfg(all(feature = "emulator", feature = "paths"))]
 mod log_plus;
 #[cfg(feature = "paths")]
 mod paths;
+mod stacks;
 mod support;
 #[cfg(feature = "emulator")]
 mod user_semirings;

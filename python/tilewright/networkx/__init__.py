@@ -8,7 +8,7 @@ NetworkX finds this by itself where Tilewright is installed, and uses it by ``NE
 >>> tilewright.networkx.diameter(tilewright.networkx.convert_from_nx(ring))    # networkx.diameter(ring, backend="tilewright")
 3
 
-Results are those of NetworkX. Dictionaries of dictionaries are filled a row at a time, when it is asked for.
+Each function has the arguments of NetworkX's function of the same name, and its results. Dictionaries of dictionaries are filled a row at a time, when it is asked for.
 What is not computed here raises NotImplementedError, for which NetworkX takes the next backend, or its own function.
 """
 

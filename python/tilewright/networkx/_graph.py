@@ -18,6 +18,17 @@ class Graph:
     """A graph of NetworkX, and what has been read from it.
 
     Vertices and edges are those of the moment of conversion. Weights are read when a function first asks for them, and kept.
+
+    Parameters
+    ----------
+    origin : networkx.Graph
+        Of any kind.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx
+    >>> len(tilewright.networkx.Graph(networkx.path_graph(4)))
+    4
     """
 
     __networkx_backend__ = "tilewright"
@@ -32,6 +43,7 @@ class Graph:
 
     @property
     def labels(self) -> list[Any]:
+        """The vertices, in the order of rows and columns."""
         return self.edges.labels
 
     def weights(self, name: Any) -> Weights:
@@ -41,12 +53,15 @@ class Graph:
         return self._weights[name]
 
     def is_directed(self) -> bool:
+        """Whether edges lead one way only."""
         return bool(self.origin.is_directed())
 
     def is_multigraph(self) -> bool:
+        """Whether there may be parallel edges."""
         return bool(self.origin.is_multigraph())
 
     def number_of_edges(self) -> int:
+        """As many as NetworkX counts."""
         return int(self.origin.number_of_edges())
 
     def __len__(self) -> int:
@@ -60,7 +75,14 @@ class Graph:
 
 
 def convert_from_nx(graph: Any, edge_attrs: dict[Any, Any] | None = None, **_: Any) -> Graph:
-    """Reads a graph, and the weights that are named, so that those that cannot be computed with are refused at once."""
+    """Reads a graph, and the weights that are named, so that those that cannot be computed with are refused at once.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx
+    >>> tilewright.networkx.convert_from_nx(networkx.path_graph(4)).labels
+    [0, 1, 2, 3]
+    """
     converted = Graph(graph)
     for name in edge_attrs or ():
         converted.weights(name)
@@ -68,7 +90,15 @@ def convert_from_nx(graph: Any, edge_attrs: dict[Any, Any] | None = None, **_: A
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
-    """The graph that was converted. All other results are NetworkX's as they are."""
+    """The graph that was converted. All other results are NetworkX's as they are.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = networkx.path_graph(4)
+    >>> backend.convert_to_nx(backend.convert_from_nx(graph)) is graph
+    True
+    """
     return result.origin if isinstance(result, Graph) else result
 
 

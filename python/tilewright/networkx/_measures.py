@@ -28,6 +28,15 @@ __all__ = [
 
 
 def average_shortest_path_length(G: Graph, weight: Any = None, method: Any = None) -> Any:
+    """The mean of the distances of all pairs.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> round(backend.average_shortest_path_length(graph), 3)
+    1.667
+    """
     count = len(G)
     if count < 2:
         return by_networkx("average_shortest_path_length", G, weight=weight, method=method)
@@ -38,6 +47,15 @@ def average_shortest_path_length(G: Graph, weight: Any = None, method: Any = Non
 
 
 def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: Any = None) -> dict[Any, Any]:
+    """The distance of each vertex to the farthest one.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.eccentricity(graph)
+    {0: 3, 1: 2, 2: 2, 3: 3}
+    """
     weights, distances = searched(G, weight)
     if not _is_connected(distances):
         what = "digraph is not strongly connected" if G.is_directed() else "graph is not connected"
@@ -47,14 +65,41 @@ def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: Any = None) ->
 
 
 def diameter(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
+    """The largest distance of two vertices.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.diameter(graph)
+    3
+    """
     return max(eccentricity(G, weight=weight).values())
 
 
 def radius(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
+    """The smallest eccentricity.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.radius(graph)
+    2
+    """
     return min(eccentricity(G, weight=weight).values())
 
 
 def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
+    """The vertices of the smallest eccentricity.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.cycle_graph(4))
+    >>> backend.center(graph)
+    [0, 1, 2, 3]
+    """
     if len(G) == 0:
         return list(by_networkx("center", G, weight=weight))
     far = eccentricity(G, weight=weight)
@@ -63,6 +108,15 @@ def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None)
 
 
 def closeness_centrality(G: Graph, u: Any = None, distance: Any = None, wf_improved: bool = True) -> dict[Any, float]:
+    """For each vertex the inverse of its mean distance.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.cycle_graph(4))
+    >>> backend.closeness_centrality(graph)[0]
+    0.75
+    """
     weights, distances = searched(G, distance, backwards=True)
     others = len(G) - 1
     found = {}
@@ -77,6 +131,15 @@ def closeness_centrality(G: Graph, u: Any = None, distance: Any = None, wf_impro
 
 
 def harmonic_centrality(G: Graph, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Any, Any]:
+    """For each vertex the sum of the inverses of its distances.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.cycle_graph(4))
+    >>> backend.harmonic_centrality(graph)[0]
+    2.5
+    """
     _, distances = searched(G, distance)
     # NetworkX adds in the order of a set.
     order = list(set(G.origin.nodes))
@@ -91,6 +154,15 @@ def harmonic_centrality(G: Graph, nbunch: Any = None, distance: Any = None, sour
 
 
 def global_efficiency(G: Graph) -> Any:
+    """The mean of the inverses of the distances of all pairs.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.cycle_graph(4))
+    >>> round(backend.global_efficiency(graph), 3)
+    0.833
+    """
     pairs = len(G) * (len(G) - 1)
     if pairs == 0:
         return 0
@@ -103,6 +175,15 @@ def global_efficiency(G: Graph) -> Any:
 
 
 def wiener_index(G: Graph, weight: Any = None) -> Any:
+    """The sum of the distances of all pairs.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.wiener_index(graph)
+    10.0
+    """
     if len(G) == 0:
         return by_networkx("wiener_index", G, weight=weight)
     weights, distances = searched(G, weight)

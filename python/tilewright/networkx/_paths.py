@@ -27,6 +27,15 @@ __all__ = [
 
 
 def floyd_warshall(G: Graph, weight: Any = "weight") -> Any:
+    """Distances between all pairs of vertices.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.floyd_warshall(graph)[0][3]
+    3.0
+    """
     weights = G.weights(weight)
     try:
         distances = lengths(weights, len(G))
@@ -37,6 +46,15 @@ def floyd_warshall(G: Graph, weight: Any = "weight") -> Any:
 
 
 def floyd_warshall_predecessor_and_distance(G: Graph, weight: Any = "weight") -> Any:
+    """For each pair the vertex before the last on a best path, and the distance.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.floyd_warshall_predecessor_and_distance(graph)[0][0][3]
+    2
+    """
     weights = G.weights(weight)
     distances, before, steps = _search.floyd_warshall(weights, len(G))
     if (distances.diagonal() < 0).any():
@@ -52,6 +70,15 @@ def floyd_warshall_predecessor_and_distance(G: Graph, weight: Any = "weight") ->
 
 
 def floyd_warshall_numpy(G: Graph, nodelist: Any = None, weight: Any = "weight") -> Any:
+    """Distances between all pairs of vertices, as an array.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.floyd_warshall_numpy(graph)[0].tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
     order = list(G) if nodelist is None else list(nodelist)
     if len(G) == 0 or len(order) != len(G) or set(order) != set(G):
         return by_networkx("floyd_warshall_numpy", G, nodelist, weight=weight)
@@ -66,6 +93,15 @@ def floyd_warshall_numpy(G: Graph, nodelist: Any = None, weight: Any = "weight")
 
 
 def johnson(G: Graph, weight: Any = "weight") -> Any:
+    """The best paths between all pairs of vertices.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> backend.johnson(graph)[0][3]
+    [0, 1, 2, 3]
+    """
     weights = G.weights(weight)
     if weights.negative and not weights.exact:
         raise NotImplementedError("negative fractions, whose sums NetworkX rounds in an order of its own")
@@ -84,6 +120,15 @@ def johnson(G: Graph, weight: Any = "weight") -> Any:
 
 
 def all_pairs_dijkstra(G: Graph, cutoff: Any = None, weight: Any = "weight") -> Iterator[Any]:
+    """For each vertex the distances from it, and the paths.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> dict(backend.all_pairs_dijkstra(graph))[0][1][2]
+    [0, 1, 2]
+    """
     weights, distances = searched(G, weight)
     edges = weights.on_best_paths(distances)
 
@@ -96,6 +141,15 @@ def all_pairs_dijkstra(G: Graph, cutoff: Any = None, weight: Any = "weight") -> 
 
 
 def all_pairs_dijkstra_path_length(G: Graph, cutoff: Any = None, weight: Any = "weight") -> Iterator[Any]:
+    """For each vertex the distances from it.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> dict(dict(backend.all_pairs_dijkstra_path_length(graph))[1])
+    {1: 0, 0: 1, 2: 1, 3: 2}
+    """
     weights, distances = searched(G, weight)
     edges = weights.on_best_paths(distances)
 
@@ -107,6 +161,15 @@ def all_pairs_dijkstra_path_length(G: Graph, cutoff: Any = None, weight: Any = "
 
 
 def all_pairs_bellman_ford_path_length(G: Graph, weight: Any = "weight") -> Any:
+    """For each vertex the distances from it, where weights may be negative.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(4))
+    >>> dict(dict(backend.all_pairs_bellman_ford_path_length(graph))[1])
+    {1: 0, 0: 1, 2: 1, 3: 2}
+    """
     weights = G.weights(weight)
     try:
         distances = lengths(weights, len(G), added_along_paths=True)

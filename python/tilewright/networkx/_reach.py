@@ -13,7 +13,15 @@ __all__ = ["transitive_closure"]
 
 
 def transitive_closure(G: Graph, reflexive: Any = False) -> Any:
-    """The graph, and an edge for each path: of at least one edge, or of none as well (True), or only to other vertices (None)."""
+    """The graph, and an edge for each path: of at least one edge, or of none as well (True), or only to other vertices (None).
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> graph = backend.convert_from_nx(networkx.path_graph(3, create_using=networkx.DiGraph))
+    >>> list(backend.transitive_closure(graph).edges)
+    [(0, 1), (0, 2), (1, 2)]
+    """
     if reflexive not in (None, True, False):
         return by_networkx("transitive_closure", G, reflexive=reflexive)
     count = len(G)

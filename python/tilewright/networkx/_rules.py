@@ -53,7 +53,14 @@ _REFUSED: dict[str, _Question] = {
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a call can be computed here; if not, why."""
+    """Whether a call can be computed here; if not, why.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> backend.can_run("diameter", (networkx.path_graph(4),), {})
+    True
+    """
     try:
         bound = inspect.signature(FUNCTIONS[name]).bind(*args, **kwargs)
     except TypeError as error:
@@ -63,7 +70,14 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a call is worth the conversion, and its matrices the memory; if not, why."""
+    """Whether a call is worth the conversion, and its matrices the memory; if not, why.
+
+    Examples
+    --------
+    >>> import networkx, tilewright.networkx as backend
+    >>> backend.should_run("diameter", (networkx.path_graph(4),), {})
+    'fewer than 100 vertices'
+    """
     graph = args[0] if args else kwargs["G"]
     count = len(graph)
     if count < _FEWEST:

@@ -3,14 +3,14 @@
 use super::{
     case::Case,
     cuda::{Device, Set},
-    data,
     library::{CUBLAS, Library},
     print,
     report::Machine,
+    resolved::Resolved,
     table,
 };
 use crate::{
-    args::{Bench, Common, Format, Order, Size},
+    args::{Common, Format, Order, Size},
     failure::Failure,
     json, terminal, wrapping,
 };
@@ -61,12 +61,18 @@ struct Row {
     device_seconds: f64,
 }
 
-pub fn run(args: &Bench, common: &Common, device: &Device, machine: Machine) -> Result<(), Failure> {
+pub fn run(
+    asked: &Resolved,
+    batch: usize,
+    common: &Common,
+    device: &Device,
+    machine: Machine,
+) -> Result<(), Failure> {
     let mut report = Report {
         schema: 1,
         version: env!("CARGO_PKG_VERSION"),
-        semiring: args.semiring.name().to_owned(),
-        dtype: args.dtype().name(),
+        semiring: asked.semiring.name().to_owned(),
+        dtype: asked.dtype.name(),
         machine,
         calls: Vec::new(),
     };
@@ -75,16 +81,11 @@ pub fn run(args: &Bench, common: &Common, device: &Device, machine: Machine) -> 
         Format::Csv => print("m,n,k,order,batch,contender,host_seconds,total_seconds,device_seconds\n")?,
         Format::Json => {}
     }
-    let sizes: Vec<Size> = match args.sizes.is_empty() {
-        true => SIZES.map(Size::square).to_vec(),
-        false => args.sizes.iter().flat_map(|sizes| sizes.0.iter().copied()).collect(),
-    };
-    for size in sizes {
-        for &order in &args.orders {
+    for size in asked.sizes(&SIZES) {
+        for &order in &asked.orders {
             terminal::note(common, "bench", &table::product(size, order));
-            let case =
-                Case::new(&args.semiring, args.dtype(), size, order, data(args)?)?.with_math(args.math);
-            let rows = case.visit(Measure { device, args, case: &case, size, order })??;
+            let case = asked.case(size, order, asked.data)?;
+            let rows = case.visit(Measure { device, batch, case: &case, size, order })??;
             match common.format {
                 Format::Table => print(&rows.iter().map(line).collect::<String>())?,
                 Format::Csv => print(&rows.iter().map(csv).collect::<String>())?,
@@ -125,7 +126,7 @@ fn csv(row: &Row) -> String {
 
 struct Measure<'a> {
     device: &'a Device,
-    args: &'a Bench,
+    batch: usize,
     case: &'a Case,
     size: Size,
     order: Order,
@@ -145,8 +146,8 @@ impl Visit for Measure<'_> {
     type Output = Result<Vec<Row>, Failure>;
 
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let Self { device: Device { engine, cublas, pace, .. }, args, case, size, order } = self;
-        let (Size { m, n, k }, count) = (size, args.batch as usize);
+        let Self { device: Device { engine, cublas, pace, .. }, batch, case, size, order } = self;
+        let (Size { m, n, k }, count) = (size, batch);
         let (a, b) = case.operands::<S::Elem>()?;
         let Query { semiring, own, .. } = case.query()?;
         // A contender that writes nothing must not find the right result there.
@@ -182,7 +183,7 @@ impl Visit for Measure<'_> {
                 }
             }
         }
-        for _ in 0..args.rounds {
+        for _ in 0..pace.samples {
             contenders.iter_mut().try_for_each(|contender| contender.round(engine))?;
         }
         let on_device = |contender: &mut Contender<'_>| -> Result<f64, Error> {

@@ -70,8 +70,7 @@ impl Case {
 
     pub fn product(&self) -> Result<AnyProduct<'_>, Error> {
         let [a, b] = self.views();
-        Ok(AnyProduct::new(&self.semiring, (a, b, None), Joining::Replace, Some(self.output))?
-            .with_math(self.math))
+        Ok(AnyProduct::new(&self.semiring, (a, b), Joining::Replace, Some(self.output))?.with_math(self.math))
     }
 
     /// A built-in semiring whose elements and results have the same types: for a text plus-times.
@@ -87,7 +86,7 @@ impl Case {
 
     /// Computes it.
     pub fn write_to(&self, c: DynMut<'_>, options: Options<'_>) -> Result<Report, Error> {
-        self.product()?.write_to(c, None, &options)
+        self.product()?.write_to(c, &options)
     }
 
     pub fn query(&self) -> Result<Query, Error> {
@@ -109,7 +108,7 @@ impl Case {
 
     /// What is wrong with a result, if anything.
     pub fn fault(&self, c: &DynMatrix) -> Result<Option<String>, Error> {
-        let verdict = self.product()?.verify(c.as_ref(), None, None)?;
+        let verdict = self.product()?.verify(c.as_ref())?;
         Ok(match (verdict.passed, verdict.mismatch) {
             (true, _) => None,
             (false, Some(x)) => {

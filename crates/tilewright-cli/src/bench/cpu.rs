@@ -4,10 +4,7 @@ use super::{
     case::Case,
     measured::{Measured, Outcome, Terms},
 };
-use crate::{
-    args::{Bench, KernelChoice},
-    product::AnyProduct,
-};
+use crate::product::AnyProduct;
 use std::{
     cell::RefCell,
     time::{Duration, Instant},
@@ -26,16 +23,10 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// What the options ask for; with [`Steps::All`] every instruction set on one thread, and the best on all.
-    pub fn all(args: &Bench, steps: Steps) -> Result<Vec<Self>, Error> {
-        let threads = args.threads;
-        let named = |choice: &KernelChoice| match choice {
-            KernelChoice::Isa(isa) => Some(Isa::choose(Some(*isa))),
-            KernelChoice::Gpu(_) => None,
-        };
-        if !args.kernel.is_empty() {
-            let isas = args.kernel.iter().filter_map(named);
-            return isas.map(|isa| Ok(Self { isa: isa?, threads })).collect();
+    /// These instruction sets; where there are none the best one, and with [`Steps::All`] every one on one thread as well.
+    pub fn all(named: &[Isa], threads: usize, steps: Steps) -> Result<Vec<Self>, Error> {
+        if !named.is_empty() {
+            return named.iter().map(|&isa| Ok(Self { isa: Isa::choose(Some(isa))?, threads })).collect();
         }
         let best = Self { isa: Isa::choose(None)?, threads };
         let supported = Isa::ALL.iter().copied().filter(|isa| isa.is_supported());

@@ -4,8 +4,8 @@ use super::{
     case::Case,
     library::{self, CUBLAS, CUBLASLT, Library},
     measured::{Measured, Memory, Outcome, Resources},
+    resolved::Resolved,
 };
-use crate::args::{Bench, KernelChoice};
 use std::cell::RefCell;
 use tilewright::{
     Backend, Element, Error, Matrix, Semiring,
@@ -29,19 +29,15 @@ type Entry = (&'static Kernel, Result<Recipe, Error>);
 
 /// The kernels to measure for a request: those that are named, the ladder with the production kernels, or what the engine
 /// would choose with all production kernels.
-fn recipes(engine: &Engine, args: &Bench, request: &Request) -> Result<Vec<Entry>, Error> {
+fn recipes(engine: &Engine, asked: &Resolved, request: &Request) -> Result<Vec<Entry>, Error> {
     let selected = |kernel| Ok(select(request, kernel, &|program| engine.can_make(program))?.recipe);
     let with_recipe = |kernel: &'static Kernel| (kernel, selected(Some(kernel)));
     let computes = |kernel: &&'static Kernel| kernel.computes(request.variant());
     let family = |family| kernels().iter().filter(move |kernel| kernel.family == family).filter(computes);
-    if !args.kernel.is_empty() {
-        let named = args.kernel.iter().filter_map(|choice| match choice {
-            KernelChoice::Gpu(kernel) => Some(*kernel),
-            KernelChoice::Isa(_) => None,
-        });
-        return Ok(named.map(with_recipe).collect());
+    if !asked.kernels.is_empty() {
+        return Ok(asked.kernels.iter().copied().map(with_recipe).collect());
     }
-    if args.ladder {
+    if asked.ladder {
         return Ok(family(Family::Ladder).chain(family(Family::Production)).map(with_recipe).collect());
     }
     let production: Vec<_> = family(Family::Production).map(with_recipe).collect();
@@ -60,14 +56,14 @@ fn name(recipe: &Recipe) -> String {
 
 impl Device {
     /// Checks every contender, and times those that are right, in turn.
-    pub fn measure(&mut self, args: &Bench, case: &Case) -> Result<Vec<Measured>, Error> {
-        case.visit(Measure { device: self, args, case })?
+    pub fn measure(&mut self, asked: &Resolved, case: &Case) -> Result<Vec<Measured>, Error> {
+        case.visit(Measure { device: self, asked, case })?
     }
 }
 
 struct Measure<'a> {
     device: &'a mut Device,
-    args: &'a Bench,
+    asked: &'a Resolved,
     case: &'a Case,
 }
 
@@ -131,7 +127,7 @@ impl Visit for Measure<'_> {
     type Output = Result<Vec<Measured>, Error>;
 
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let Self { device: Device { engine, cublas, cublaslt, pace }, args, case } = self;
+        let Self { device: Device { engine, cublas, cublaslt, pace }, asked, case } = self;
         let (engine, pace) = (&*engine, *pace);
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
@@ -153,7 +149,7 @@ impl Visit for Measure<'_> {
         };
 
         let mut entries = Vec::new();
-        for (kernel, recipe) in recipes(engine, args, &request)? {
+        for (kernel, recipe) in recipes(engine, asked, &request)? {
             let name = recipe.as_ref().map_or_else(|_| kernel.name.to_owned(), name);
             let runner = match recipe {
                 Ok(recipe) => match engine.prepare(recipe) {

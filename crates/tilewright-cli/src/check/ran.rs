@@ -6,9 +6,10 @@ use super::{
     manifest::Manifest,
     python,
 };
+use crate::hints;
 use serde::{Deserialize, Serialize};
 use std::{path::Path, sync::atomic::AtomicBool};
-use tilewright::{Error, ErrorKind};
+use tilewright::{Error, ErrorKind, Hint};
 use tilewright_explain::{
     self as explain, Argument, Array, Blocks, Control, Explained, Finding, FindingKind, Request, Severity,
     Tolerance, text,
@@ -124,6 +125,7 @@ fn execute(case: &Case<'_>, setting: &Setting<'_>) -> Result<Executed, Error> {
         schedule: case.kernel.schedule,
         strict: case.kernel.strict,
         stop: Some(setting.stop),
+        words: Some(hints::keys),
         ..Control::default()
     };
     let explained = whole.explain_each(&case.gpu, &control)?;
@@ -261,7 +263,7 @@ fn compare(
     Ok(())
 }
 
-fn refused(what: impl Into<String>, why: &str, hint: impl Into<String>) -> Error {
+fn refused(what: impl Into<String>, why: &str, hint: impl Into<Hint>) -> Error {
     ErrorKind::Unsupported { what: what.into(), why: why.into(), hint: hint.into() }.into()
 }
 

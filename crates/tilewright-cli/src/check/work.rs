@@ -60,15 +60,6 @@ fn one(case: &Case<'_>, setting: &Setting<'_>, cache: Option<&Cache>) -> Outcome
 
 /// An error with what to do about it, in the words of a manifest.
 fn told(error: &Error) -> String {
-    let words = [
-        (
-            "to begin with: ",
-            "give what is missing with the key block or in the table args; on the command line that is ",
-        ),
-        ("choose one with --entry: ", "choose one with the key entry: "),
-        ("give it with --arg NAME=VALUE: ", "give it in the table args: "),
-    ];
-    let hint = hints::of(error).filter(|hint| !hint.is_empty());
-    let hint = hint.map(|hint| words.iter().fold(hint, |hint, (option, key)| hint.replace(option, key)));
+    let hint = hints::said(error, hints::keys);
     hint.map_or_else(|| error.to_string(), |hint| format!("{error}\nhint: {hint}"))
 }

@@ -1,5 +1,6 @@
 //! What of CUDA this machine has: driver, devices, libraries, tools, cache; where each was found, and what to install.
 
+use crate::hints;
 use serde::Serialize;
 use tilewright::{
     Error,
@@ -150,7 +151,7 @@ fn found(name: &'static str, what: Result<(Location, Option<String>), Error>) ->
             rule: Some(location.rule.to_string()),
             ..absent
         },
-        Err(error) => Found { why_not: Some(error.to_string()), hint: error.hint(), ..absent },
+        Err(error) => Found { why_not: Some(error.to_string()), hint: hints::of(&error), ..absent },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{check, cpu, cuda::Cuda};
 use crate::run::library::Origin;
-use crate::{failure::Failure, terminal, wrapping};
+use crate::{failure::Failure, hints, terminal, wrapping};
 use serde::Serialize;
 use std::{io::Write, time::Instant};
 use tilewright::{Backend, Isa};
@@ -82,7 +82,7 @@ impl RunLibrary {
         match Origin::find() {
             Ok(origin) => Self { path: Some(origin.to_string()), why_not: None, hint: None },
             Err(error) => {
-                let hint = error.hint().map(|hint| hint.to_string());
+                let hint = hints::of(&error);
                 Self { path: None, why_not: Some(error.to_string()), hint }
             }
         }

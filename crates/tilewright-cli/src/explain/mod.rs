@@ -7,7 +7,7 @@ mod picture;
 use crate::{
     args::{Common, Explain, Extent, Format},
     failure::Failure,
-    interrupt, json,
+    hints, interrupt, json,
     occupancy::{DEFAULT, Target, say_which},
     progress::Steps,
     terminal, wrapping,
@@ -162,6 +162,7 @@ fn explain(
         strict: args.strict,
         stop: Some(deferred.asked().flag()),
         progress: if common.quiet { None } else { Some(&show) },
+        words: Some(hints::options),
     };
     let explained = case.explain_under(gpu, &control);
     steps.finish();

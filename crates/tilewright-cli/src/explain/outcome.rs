@@ -90,10 +90,11 @@ pub fn check(all: &[&Explained]) -> Result<(), Failure> {
         let what = format!("errors were found in {failed}");
         return Err(Failure::Check { what, hint: "see the findings above".into() });
     }
-    let unfinished = all.iter().find_map(|one| Some((&one.explanation.kernel, one.explanation.unfinished?)));
+    let unfinished =
+        all.iter().find_map(|one| Some((&one.explanation.kernel, one.explanation.unfinished.as_ref()?)));
     if let Some((kernel, unfinished)) = unfinished {
         let what = format!("{kernel} is not finished: {}", unfinished.describe());
-        return Err(Failure::Check { what, hint: unfinished.hint().into() });
+        return Err(Failure::Check { what, hint: unfinished.hint.clone() });
     }
     let wrong = all.iter().flat_map(|explained| explained.explanation.results.wrong());
     let wrong: Vec<&str> = wrong.map(|comparison| comparison.name.as_str()).collect();

@@ -1,9 +1,10 @@
-//! The products of two stacks, one after another.
+//! The products of two stacks.
 
 use super::{MOST_EMULATED, inputs::Inputs, resolved::Resolved};
 use crate::{args::Common, failure::Failure, interrupt, progress::Progress};
 use tilewright::{
-    Backend, DynMatrix, DynRef, Error, MatRef, Matrix, NO_ARG, Options, Report, Verification, plan::Results,
+    Backend, DynMatrix, Error, Matrix, NO_ARG, Options, Report, StackMut, StackRef, Verification,
+    plan::Results,
 };
 
 /// What was computed: the matrices of C, and those of the arg result, one below the other.
@@ -14,7 +15,7 @@ pub struct Computed {
     pub report: Option<Report>,
 }
 
-/// Computes every product, until an end is asked for.
+/// Computes all products, until an end is asked for.
 pub fn run(
     inputs: &Inputs,
     asked: &Resolved,
@@ -22,7 +23,7 @@ pub fn run(
     deferred: interrupt::Deferred,
 ) -> Result<Computed, Failure> {
     let shapes = &inputs.shapes;
-    let pair_ops = shapes.m as f64 * shapes.n as f64 * shapes.k as f64 * shapes.count() as f64;
+    let pair_ops = shapes.terms();
     if asked.backend == Backend::Emulator && pair_ops > MOST_EMULATED {
         return Err(Failure::usage(
             format!("{pair_ops:.1e} terms are too many for the emulator"),
@@ -55,60 +56,23 @@ pub fn run(
 }
 
 fn all(inputs: &Inputs, asked: &Resolved, options: Options<'_>) -> Result<Computed, Error> {
-    let (m, n) = (inputs.rows(), inputs.shapes.n);
-    let rows = inputs.shapes.m * inputs.shapes.count();
-    let mut c = DynMatrix::zeros(asked.semiring.output_or(inputs.dtype, asked.result_type)?, rows, n)?;
-    let mut arg =
-        if asked.results == Results::ProductAndArg { Some(Matrix::filled(rows, n, NO_ARG)?) } else { None };
-    let mut total: Option<Report> = None;
-    for index in 0..inputs.count() {
-        let Some((a, b, c0)) = inputs.product(index) else { break };
-        let mut target = c.as_mut().window(index * m, 0, m, n)?;
-        if let Some(c0) = c0 {
-            target.copy_from(c0)?;
-        }
-        let arg = arg.as_mut().map(|arg| arg.as_mut().window(index * m, 0, m, n)).transpose()?;
-        let product = inputs.of((a, b, c0), asked)?;
-        let report = product.write_to(target, arg, &options)?;
-        total = Some(match total.take() {
-            None => report,
-            Some(before) => sum(before, &report),
-        });
-    }
-    Ok(Computed { c, arg, report: total })
-}
-
-/// The times of two products together; the rest is that of the first.
-fn sum(mut total: Report, more: &Report) -> Report {
-    total.seconds += more.seconds;
-    total.transfer_seconds += more.transfer_seconds;
-    total.prepare_seconds += more.prepare_seconds;
-    total.findings += more.findings;
-    total.threads = total.threads.max(more.threads);
-    total
+    let shapes = &inputs.shapes;
+    let mut c = inputs.target(asked.semiring.output_or(inputs.dtype, asked.result_type)?)?;
+    let mut arg = match asked.results {
+        Results::Product => None,
+        Results::ProductAndArg => Some(Matrix::filled(c.layout().rows, shapes.n, NO_ARG)?),
+    };
+    let all = shapes.matrices();
+    let to = StackMut::of_rows(c.as_mut(), &all)?;
+    let winners = arg.as_mut().map(|arg| StackMut::of_winners(arg.as_mut(), &all)).transpose()?;
+    let report = inputs.products(asked)?.options(options).write_to(to, winners)?;
+    Ok(Computed { c, arg, report: (shapes.count() > 0).then_some(report) })
 }
 
 /// Compares every product with the definition; the first that is wrong, or else the worst, with the rows of all.
 pub fn verify(inputs: &Inputs, asked: &Resolved, computed: &Computed) -> Result<Option<Verification>, Error> {
-    let (m, n) = (inputs.rows(), inputs.shapes.n);
-    let mut worst: Option<Verification> = None;
-    let mut rows = 0;
-    for index in 0..inputs.count() {
-        let Some((a, b, c0)) = inputs.product(index) else { break };
-        let c: DynRef<'_> = computed.c.as_ref().window(index * m, 0, m, n)?;
-        let arg: Option<MatRef<'_, u32>> =
-            computed.arg.as_ref().map(|arg| arg.as_ref().window(index * m, 0, m, n)).transpose()?;
-        let product = inputs.of((a, b, c0), asked)?;
-        let verdict = product.with_math(asked.math).verify(c, c0, arg)?;
-        rows += verdict.rows_checked;
-        let is_worse =
-            |known: &Verification| known.passed && (!verdict.passed || verdict.max_error > known.max_error);
-        if worst.as_ref().is_none_or(is_worse) {
-            worst = Some(verdict);
-        }
-    }
-    if let Some(worst) = &mut worst {
-        worst.rows_checked = rows;
-    }
-    Ok(worst)
+    let (all, options) = (inputs.shapes.matrices(), Options { math: asked.math, ..Options::default() });
+    let c = StackRef::of_rows(&computed.c, &all)?;
+    let arg = computed.arg.as_ref().map(|arg| StackRef::of_winners(arg.as_ref(), &all)).transpose()?;
+    inputs.products(asked)?.options(options).verify(&c, inputs.c0()?.as_ref(), arg.as_ref())
 }

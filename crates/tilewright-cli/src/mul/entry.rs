@@ -57,7 +57,7 @@ impl Entry {
 /// Row and column that `--from` and `--to` name.
 pub fn place(asked: &Resolved, inputs: &Inputs) -> Result<Option<(usize, usize)>, Failure> {
     let Some([from, to]) = &asked.element else { return Ok(None) };
-    if inputs.shapes.c.len() != 2 {
+    if inputs.shapes.result.len() != 2 || !inputs.shapes.batch.is_empty() {
         return Err(Failure::usage(
             "--from and --to name a row and a column, but C is no matrix",
             "leave them out",
@@ -103,16 +103,15 @@ fn term(
     inputs: &Inputs,
     (row, column): (usize, usize),
 ) -> Result<Option<usize>, Error> {
-    let Some((a, b, c0)) = inputs.product(0) else { return Ok(None) };
+    let (_, Some((a, b))) = inputs.products(asked)?.first() else { return Ok(None) };
     let k = inputs.shapes.k;
     let (a, b) = (a.window(row, 0, 1, k)?, b.window(0, column, k, 1)?);
-    let c0 = c0.map(|c0| c0.window(row, column, 1, 1)).transpose()?;
-    let mut c = DynMatrix::zeros(id.output(inputs.dtype)?, 1, 1)?;
-    if let Some(c0) = c0 {
-        c.as_mut().copy_from(c0)?;
-    }
+    let mut c = match inputs.c0_of_one() {
+        Some(c0) => c0.window(row, column, 1, 1)?.to_matrix()?,
+        None => DynMatrix::zeros(id.output(inputs.dtype)?, 1, 1)?,
+    };
     let mut arg = Matrix::filled(1, 1, NO_ARG)?;
-    let product = DynProduct::new(id, a, b)?.update(asked.joining, c0)?;
+    let product = DynProduct::new(id, a, b)?.update(asked.joining, None)?;
     product.write_to(c.as_mut(), Some(arg.as_mut()))?;
     Ok(Some(arg[(0, 0)]).filter(|&k| k != NO_ARG).map(|k| k as usize))
 }

@@ -3,7 +3,6 @@
 use super::{
     names::Named,
     resolved::Resolved,
-    shapes::{self, Shapes},
     source::{Input, Source},
     types::{self, Found},
 };
@@ -15,8 +14,10 @@ use crate::{
 };
 use std::time::Instant;
 use tilewright::{
-    DType, DynRef, Epilogue, Error, Value,
+    DType, DynMatrix, DynRef, Epilogue, Error, StackMut, StackProduct, StackRef, Value, extents,
     files::{ReadOptions, Stack},
+    semiring::Meaning,
+    stack::Shapes,
 };
 
 /// Both operands, and C0 where one is given.
@@ -61,7 +62,8 @@ impl Inputs {
             }
         };
         let (a, b) = (a_source.read_as(a, dtype, options)?, b_source.read_as(b, dtype, options)?);
-        let shapes = Shapes::new(&a, &b, *transposed)?;
+        let [left, right] = [(&a, transposed[0]), (&b, transposed[1])].map(oriented);
+        let shapes = Shapes::of(left?.shape(), right?.shape())?;
         let named = Named::new(asked, a_source.names(), b_source.names(), &shapes)?;
         let output = asked.semiring.output_or(dtype, asked.result_type)?;
         let c0 = match &asked.c0 {
@@ -74,56 +76,49 @@ impl Inputs {
         Ok(Self { a, b, c0, bias, transposed: *transposed, found, dtype, shapes, named, seconds })
     }
 
-    /// The number of products to compute.
-    pub fn count(&self) -> usize {
-        if self.is_tall() { 1 } else { self.shapes.count() }
+    /// All products, with all that is asked for.
+    pub fn products<'a>(&'a self, asked: &'a Resolved) -> Result<StackProduct<'a>, Error> {
+        let [a, b] = [(&self.a, self.transposed[0]), (&self.b, self.transposed[1])].map(oriented);
+        let products = match &asked.semiring {
+            Meaning::BuiltIn(id) => StackProduct::new(*id, a?, b?)?,
+            Meaning::Own(text) => StackProduct::with_text(text, a?, b?)?,
+        };
+        let output = asked.semiring.output_or(self.dtype, asked.result_type)?;
+        products.giving(output)?.joining(asked.joining)?.epilogue(self.epilogue(asked))
     }
 
-    /// Rows of each.
-    pub fn rows(&self) -> usize {
-        if self.is_tall() { self.shapes.m * self.shapes.count() } else { self.shapes.m }
+    /// How many products that are, and the first of them, for plans; none in an empty stack.
+    pub fn first<'a>(&'a self, asked: &'a Resolved) -> Result<(usize, Option<AnyProduct<'a>>), Error> {
+        let (count, first) = self.products(asked)?.first();
+        let of = |operands| {
+            let product = AnyProduct::new(&asked.semiring, operands, asked.joining, asked.result_type)?;
+            product.epilogue(self.epilogue(asked))
+        };
+        Ok((count, first.map(of).transpose()?))
     }
 
-    /// Whether a stack meets one matrix: its matrices lie one below the other, and are multiplied as one.
-    fn is_tall(&self) -> bool {
-        let batch = &self.shapes.batch[..];
-        let is_whole = |stack: &Stack| stack.batch() == batch;
-        !batch.is_empty()
-            && !self.transposed[0]
-            && is_whole(&self.a)
-            && self.b.count() == 1
-            && self.c0.as_ref().is_none_or(is_whole)
+    fn epilogue<'a>(&'a self, asked: &Resolved) -> Epilogue<DynRef<'a>> {
+        Epilogue { bias: self.bias.as_ref().map(Stack::rows), activation: asked.activation }
     }
 
-    /// Product number `index`: its matrices, and what it is joined with; none behind the last.
-    pub fn product(&self, index: usize) -> Option<(DynRef<'_>, DynRef<'_>, Option<DynRef<'_>>)> {
-        if index >= self.count() || self.shapes.count() == 0 {
-            return None;
+    /// What the products are joined with: an array of the result's shape.
+    pub fn c0(&self) -> Result<Option<StackRef<'_>>, Error> {
+        self.c0.as_ref().map(|c0| joined(c0, &self.shapes)).transpose()
+    }
+
+    /// The same of one product.
+    pub fn c0_of_one(&self) -> Option<DynRef<'_>> {
+        self.c0.as_ref()?.matrix(0)
+    }
+
+    /// A matrix for all results, one below the other, that holds C0 where there is one.
+    pub fn target(&self, dtype: DType) -> Result<DynMatrix, Error> {
+        let Shapes { m, n, .. } = self.shapes;
+        let mut c = DynMatrix::zeros(dtype, m.saturating_mul(self.shapes.count()), n)?;
+        if let Some(c0) = self.c0()? {
+            StackMut::of_rows(c.as_mut(), c0.shape())?.copy_from(&c0)?;
         }
-        let of = |stack: &'_ Stack| self.shapes.part(stack, index);
-        let is_column = self.b.shape().len() == 1 || self.transposed[1];
-        let b = oriented(self.b.matrix(of(&self.b))?, is_column);
-        if self.is_tall() {
-            return Some((self.a.rows(), b, self.c0.as_ref().map(Stack::rows)));
-        }
-        let a = oriented(self.a.matrix(of(&self.a))?, self.transposed[0] && self.a.shape().len() > 1);
-        let c0 = self.c0.as_ref().and_then(|c0| self.shapes.joined(c0, index));
-        Some((a, b, c0))
-    }
-
-    /// One of the products, for plans and for what is refused; none in an empty stack.
-    pub fn first<'a>(&'a self, asked: &'a Resolved) -> Result<Option<AnyProduct<'a>>, Error> {
-        self.product(0).map(|first| self.of(first, asked)).transpose()
-    }
-
-    /// One of the products, with all that is asked for.
-    pub fn of<'a>(
-        &'a self,
-        matrices: (DynRef<'a>, DynRef<'a>, Option<DynRef<'a>>),
-        asked: &'a Resolved,
-    ) -> Result<AnyProduct<'a>, Error> {
-        let epilogue = Epilogue { bias: self.bias.as_ref().map(Stack::rows), activation: asked.activation };
-        AnyProduct::new(&asked.semiring, matrices, asked.joining, asked.result_type)?.epilogue(epilogue)
+        Ok(c)
     }
 
     /// Says on stderr what was read.
@@ -133,7 +128,7 @@ impl Inputs {
                 Found::Stored(_) => "stored as",
                 Found::Text(_) => "text read as",
             };
-            let shape = shapes::words(stack.shape());
+            let shape = extents(stack.shape());
             let text = format!("{shape}, {source} {}, multiplied as {}", found.name(), self.dtype);
             terminal::say(Style::Note, name, &text);
         }
@@ -150,8 +145,25 @@ pub fn say_empty(common: &Common, name: &str, count: usize, fill: Value) {
     terminal::note(common, "empty", &text);
 }
 
-fn oriented(m: DynRef<'_>, transposed: bool) -> DynRef<'_> {
-    if transposed { m.t() } else { m }
+/// An operand, transposed where that is asked for.
+fn oriented((stack, transposed): (&Stack, bool)) -> Result<StackRef<'_>, Error> {
+    let array = StackRef::of_rows(stack.rows(), stack.shape())?;
+    Ok(if transposed { array.t() } else { array })
+}
+
+/// C0 as it is joined: it has the dimensions of C, or matrices of C's shape that are repeated.
+fn joined<'a>(c0: &'a Stack, shapes: &Shapes) -> Result<StackRef<'a>, Error> {
+    let array = StackRef::of_rows(c0.rows(), c0.shape())?;
+    match c0.shape() == shapes.result {
+        true => Ok(array),
+        false => array.broadcast(&shapes.matrices()),
+    }
+}
+
+/// Whether that is so: no single row or column is repeated.
+fn admits(shapes: &Shapes, c0: &Stack) -> bool {
+    let is_matrices = c0.shape().len() >= 2 && c0.matrix_shape() == (shapes.m, shapes.n);
+    c0.shape() == shapes.result || is_matrices && joined(c0, shapes).is_ok()
 }
 
 fn found(stack: &Stack) -> Found {
@@ -169,9 +181,8 @@ fn read_c0(
     let source = Source::open(input, &asked.reading)?;
     let c0 = source.read(&asked.reading)?;
     named.check_c0(source.names())?;
-    if !shapes.admits(&c0) {
-        let what =
-            format!("C0 is {} but the product is {}", shapes::words(c0.shape()), shapes::words(&shapes.c));
+    if !admits(shapes, &c0) {
+        let what = format!("C0 is {} but the product is {}", extents(c0.shape()), extents(&shapes.result));
         return Err(Failure::usage(what, "give C0 the shape of the product"));
     }
     if asked.dtype.is_none() && !types::is_safe(found(&c0), dtype) {

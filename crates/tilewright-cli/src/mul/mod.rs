@@ -10,7 +10,6 @@ mod planned;
 pub mod preview;
 mod report;
 mod resolved;
-mod shapes;
 pub mod source;
 mod types;
 
@@ -51,7 +50,7 @@ pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
     inputs.first(&asked)?;
     let place = entry::place(&asked, &inputs)?;
     let result_type = asked.semiring.output_or(inputs.dtype, asked.result_type)?;
-    asked.outputs.check_writable(result_type, inputs.shapes.c.len())?;
+    asked.outputs.check_writable(result_type, inputs.shapes.result.len())?;
     asked.outputs.say_replaced(common, asked.inputs());
 
     let computed = compute::run(&inputs, &asked, common, deferred)?;
@@ -74,7 +73,7 @@ fn conclude(
     let failed = verified.as_ref().filter(|v| !v.passed);
     // A result that failed its check replaces nothing.
     let write_seconds = match failed {
-        None => outputs.write(computed, &inputs.shapes.c, extremes, &inputs.named)?,
+        None => outputs.write(computed, &inputs.shapes.result, extremes, &inputs.named)?,
         Some(_) => 0.0,
     };
 

@@ -1,9 +1,10 @@
 //! What rows, columns and terms are called.
 
-use super::{resolved::Resolved, shapes::Shapes};
+use super::resolved::Resolved;
 use crate::{failure::Failure, labels};
 use tilewright::{
     files::{Labels, Names},
+    stack::Shapes,
     visible,
 };
 

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     args::{Common, Format, KernelChoice},
     failure::Failure,
-    json,
+    hints, json,
     product::check_math,
     terminal::{self, Style},
     wrapping,
@@ -25,7 +25,7 @@ pub fn run(asked: &Resolved, common: &Common) -> Result<(), Failure> {
     let inputs = Inputs::read(asked, common)?;
     check_math(asked.math, &asked.semiring, Some(inputs.dtype))?;
     let results = asked.results;
-    let Some(product) = inputs.first(asked)? else {
+    let (count, Some(product)) = inputs.first(asked)? else {
         return Err(Failure::usage("an empty stack of products has no plan", "leave out --plan"));
     };
     let query = product.query(results)?.math(asked.math);
@@ -45,9 +45,9 @@ pub fn run(asked: &Resolved, common: &Common) -> Result<(), Failure> {
         return json::print(&Planned::new(backend, asked.semiring.name(), &plan));
     }
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
-    let stack = (!inputs.shapes.batch.is_empty()).then(|| match inputs.count() {
+    let stack = (!inputs.shapes.batch.is_empty()).then(|| match count {
         1 => ("stack", format!("{} matrices of A as one, as they meet one B", inputs.shapes.count())),
-        count => ("stack", format!("{count} products of this shape, one after another")),
+        count => ("stack", format!("{count} products of this shape")),
     });
     let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(stack).chain(plan.rows());
     let rows: Vec<_> = rows.collect();
@@ -91,7 +91,7 @@ fn on_gpu(asked: &Resolved, common: &Common, backend: Backend, query: &Query) ->
         && !common.quiet
     {
         terminal::say(Style::Note, "registers and occupancy are unknown", &error.to_string());
-        if let Some(hint) = error.hint() {
+        if let Some(hint) = hints::of(&error) {
             terminal::say(Style::Hint, "hint", &hint);
         }
     }

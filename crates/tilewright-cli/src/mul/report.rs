@@ -1,16 +1,10 @@
 //! What is said about a product.
 
-use super::{
-    compute::Computed,
-    entry::Entry,
-    inputs::Inputs,
-    resolved::Resolved,
-    shapes::{Shapes, words},
-};
+use super::{compute::Computed, entry::Entry, inputs::Inputs, resolved::Resolved};
 use crate::{failure::Failure, terminal, wrapping};
 use serde::Serialize;
 use std::io::Write;
-use tilewright::{Activation, Joining, Report, SemiringId, Verification};
+use tilewright::{Activation, Joining, Report, SemiringId, Verification, extents, stack::Shapes};
 
 /// The JSON object of `mul`; the fields are its keys.
 #[derive(Serialize)]
@@ -81,7 +75,7 @@ impl Summary {
         let Shapes { m, n, k, batch, .. } = &inputs.shapes;
         let report = computed.report.as_ref();
         let seconds = |of: fn(&Report) -> f64| report.map_or(0.0, of);
-        let pair_ops = *m as f64 * *n as f64 * *k as f64 * inputs.shapes.count() as f64;
+        let pair_ops = inputs.shapes.terms();
         Self {
             schema: 1,
             semiring: asked.semiring.name().to_owned(),
@@ -167,7 +161,7 @@ impl Summary {
         match self.batch[..] {
             [] => String::new(),
             [count] => format!(", {count} times"),
-            _ => format!(", {} times", words(&self.batch)),
+            _ => format!(", {} times", extents(&self.batch)),
         }
     }
 

@@ -58,9 +58,8 @@ fn without_format(word: &OsStr, option: &str) -> Error {
         None => "the name has no extension to tell the file type".into(),
         Some(extension) => format!("unknown file type '.{}'", extension.to_string_lossy()),
     };
-    let hint =
-        Some(format!("known are {known}; {option} says it where the name does not, as in {option} csv"));
-    ErrorKind::BadFile { path: word.into(), problem, hint }.into()
+    let hint = format!("known are {known}; {option} says it where the name does not, as in {option} csv");
+    ErrorKind::BadFile { path: word.into(), problem, hint: Some(hint.into()) }.into()
 }
 
 /// Whether a name has an extension that is known, with a colon behind it or without.
@@ -119,7 +118,7 @@ impl Source {
             ErrorKind::Conversion { .. } => ErrorKind::BadFile {
                 path: self.spec.path().to_path_buf(),
                 problem: error.to_string(),
-                hint: error.hint(),
+                hint: error.kind().hint(),
             }
             .into(),
             _ => error,

@@ -24,7 +24,7 @@ pub fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
     let shells = Shells::builtins();
     let name = shell.to_string();
     let completer = shells.completer(&name).ok_or_else(|| {
-        let (what, why, hint) = (format!("completion in {name}"), String::new(), String::new());
+        let (what, why, hint) = (format!("completion in {name}"), String::new(), "".into());
         Failure::Engine(ErrorKind::Unsupported { what, why, hint }.into())
     })?;
     let mut script = Vec::new();

@@ -1,20 +1,20 @@
 //! The graph that was asked about, from its file.
 
-use super::{backend, random};
+use super::{
+    random,
+    resolved::{Resolved, Source},
+};
 use crate::{
-    args::{Common, Paths, PathsInput},
+    args::{Common, PathsInput},
     failure::Failure,
     labels,
-    mul::{
-        inputs::say_empty,
-        source::{self, STREAM},
-    },
-    pipe, terminal,
+    mul::inputs::say_empty,
+    terminal,
 };
 use std::time::Instant;
 use tilewright::{
     DType, DynMatrix, Error, ErrorKind, Extremes, SemiringId, Value,
-    files::{self, Directions, EdgeList, EdgeOptions, Format, GraphForm, Input, Labels, ReadOptions, Spec},
+    files::{self, EdgeList, Format, GraphForm, Input, Labels, ReadOptions, Spec},
     paths::DynPaths,
     visible,
 };
@@ -36,26 +36,17 @@ enum Weights {
 }
 
 impl Graph {
-    pub fn read(args: &Paths, common: &Common) -> Result<Self, Failure> {
+    pub fn read(asked: &Resolved, common: &Common) -> Result<Self, Failure> {
         let start = Instant::now();
-        let known = DynPaths::dtypes(args.semiring);
-        if let Some(dtype) = args.dtype.filter(|dtype| !known.contains(dtype)) {
-            let names = known.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
-            return Err(Failure::usage(
-                format!("{} has no best paths on {dtype}", args.semiring),
-                format!("choose one of {names}"),
-            ));
-        }
-        let (weights, dtype, mut labels, form) = match random::vertices(args)? {
-            Some(n) => {
-                check_is_no_list(args)?;
-                let w = random::graph(args, common, n)?;
+        let (weights, dtype, mut labels, form) = match &asked.source {
+            Source::Random(n) => {
+                let w = random::graph(asked, common, *n)?;
                 let dtype = w.dtype();
                 (Weights::Matrix(w.into()), dtype, None, "random")
             }
-            None => from_file(args, common)?,
+            Source::File(spec) => from_file(asked, spec, common)?,
         };
-        if let Some(names) = &args.labels {
+        if let Some(names) = &asked.labels {
             labels = Some(labels::read(names)?);
         }
         if let Some(names) = labels.as_ref().filter(|names| names.len() != weights.vertices()) {
@@ -69,15 +60,15 @@ impl Graph {
         self.weights.vertices()
     }
 
-    pub fn paths(&self, args: &Paths) -> Result<DynPaths<'_>, Error> {
+    pub fn paths(&self, asked: &Resolved) -> Result<DynPaths<'_>, Error> {
         let paths = match &self.weights {
-            Weights::Matrix(w) => DynPaths::new(args.semiring, w.as_ref())?,
+            Weights::Matrix(w) => DynPaths::new(asked.semiring, w.as_ref())?,
             Weights::Edges { vertices, edges } => {
-                DynPaths::of_edges(args.semiring, self.dtype, *vertices, edges)?
+                DynPaths::of_edges(asked.semiring, self.dtype, *vertices, edges)?
             }
         };
-        let paths = paths.method(backend::method(args));
-        Ok(args.steps.map_or(paths, |most| paths.steps(most)))
+        let paths = paths.method(asked.method);
+        Ok(asked.steps.map_or(paths, |most| paths.steps(most)))
     }
 
     pub fn is_matrix(&self) -> bool {
@@ -126,46 +117,40 @@ impl Graph {
 }
 
 fn from_file(
-    args: &Paths,
+    asked: &Resolved,
+    spec: &Spec,
     common: &Common,
 ) -> Result<(Weights, DType, Option<Labels>, &'static str), Failure> {
-    let spec = source::spec(&args.graph, args.text.format_in, "--format-in")?;
-    if args.graph == STREAM || pipe::is_pipe(spec.path()) {
-        let what = format!(
-            "{} gives its bytes once, and a graph is looked at before it is read",
-            spec.path().display()
-        );
-        return Err(Failure::usage(what, "save it to a file first"));
-    }
-    let (weights, labels) = if is_list(args, common, &spec)? {
-        edges(args, common, &spec)?
+    let (weights, labels) = if is_list(asked, common, spec)? {
+        edges(asked, common, spec)?
     } else {
-        matrix(args, common, &spec)?
+        matrix(asked, common, spec)?
     };
     let form = match (&weights, &labels) {
         (Weights::Edges { .. }, _) => "edges",
         (Weights::Matrix(_), Some(_)) => "table",
         (Weights::Matrix(_), None) => "matrix",
     };
-    let dtype = weights.dtype(args)?;
-    Ok((weights.converted(args, &spec, dtype)?, dtype, labels, form))
+    let dtype = weights.dtype(asked)?;
+    Ok((weights.converted(asked, spec, dtype)?, dtype, labels, form))
 }
 
 /// Whether the file is a list of edges. What could be both is one if options are for lists, or is refused; a diagonal of zeros makes a matrix, and that is said.
-fn is_list(args: &Paths, common: &Common, spec: &Spec) -> Result<bool, Failure> {
-    let is_asked_for = args.columns.is_some() || args.undirected || args.vertices.is_some();
-    let form = match args.input {
-        PathsInput::Auto => files::graph_form(spec, &args.text.dialect())?,
+fn is_list(asked: &Resolved, common: &Common, spec: &Spec) -> Result<bool, Failure> {
+    let form = match asked.input {
+        PathsInput::Auto => files::graph_form(spec, &asked.list.text)?,
         PathsInput::Matrix => GraphForm::Matrix,
         PathsInput::Edges => GraphForm::Edges,
     };
     let GraphForm::Unclear { rows, has_zero_diagonal, .. } = form else {
-        return Ok(form == GraphForm::Edges || (args.columns.is_some() && args.input == PathsInput::Auto));
+        return Ok(
+            form == GraphForm::Edges || (asked.list.columns.is_some() && asked.input == PathsInput::Auto)
+        );
     };
     let path = spec.path().display();
-    if is_asked_for || !(has_zero_diagonal || args.zero_means_absent) {
+    if asked.wants_list() || !(has_zero_diagonal || asked.zero_means_absent) {
         let what = format!("{path} could be a matrix of {rows} x {rows} numbers, or a list of {rows} edges");
-        return if is_asked_for {
+        return if asked.wants_list() {
             Ok(true)
         } else {
             Err(Failure::usage(what, "say which with --input matrix or --input edges"))
@@ -178,52 +163,28 @@ fn is_list(args: &Paths, common: &Common, spec: &Spec) -> Result<bool, Failure> 
     Ok(false)
 }
 
-fn edges(args: &Paths, common: &Common, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
-    if args.zero_means_absent {
+fn edges(asked: &Resolved, common: &Common, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+    if asked.zero_means_absent {
         return Err(Failure::usage(
             "--zero-means-absent with a list of edges",
             "leave out the edges that are none",
         ));
     }
-    let options = EdgeOptions {
-        directions: if args.undirected { Directions::Both } else { Directions::One },
-        vertices: args.vertices,
-        unit: Value::Int(1),
-        columns: args.columns.clone(),
-        empty_is_absent: true,
-        text: args.text.dialect(),
-    };
-    let EdgeList { vertices, edges, labels, empty } = files::read_edges(spec, &options)?;
-    say_empty(common, &args.graph.to_string_lossy(), empty, args.semiring.zero());
+    let EdgeList { vertices, edges, labels, empty } = files::read_edges(spec, &asked.list)?;
+    say_empty(common, &asked.graph.to_string_lossy(), empty, asked.semiring.zero());
     Ok((Weights::Edges { vertices, edges }, labels))
 }
 
-/// Refuses options that are for lists of edges.
-fn check_is_no_list(args: &Paths) -> Result<(), Failure> {
-    let options = [
-        ("--undirected", args.undirected),
-        ("--vertices", args.vertices.is_some()),
-        ("--columns", args.columns.is_some()),
-    ];
-    for (option, given) in options {
-        if given {
-            let hint = "leave it out, or say --input edges if the file is a list of edges";
-            return Err(Failure::usage(format!("{option} with a matrix"), hint));
-        }
-    }
-    Ok(())
-}
-
-fn matrix(args: &Paths, common: &Common, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
-    check_is_no_list(args)?;
+fn matrix(asked: &Resolved, common: &Common, spec: &Spec) -> Result<(Weights, Option<Labels>), Failure> {
+    asked.check_is_no_list()?;
     let options =
-        ReadOptions { empty_is_absent: true, text: args.text.dialect(), ..options(args.semiring, None) };
+        ReadOptions { empty_is_absent: true, text: asked.list.text.clone(), ..options(asked.semiring, None) };
     let table = if spec.format() == Format::Csv { files::read_table(spec, &options)? } else { None };
     let (matrix, labels) = match table {
         Some((matrix, labels)) => (matrix, Some(labels)),
         None => (files::read(spec, &options)?, None),
     };
-    say_empty(common, &args.graph.to_string_lossy(), matrix.empty_cells(), options.fill);
+    say_empty(common, &asked.graph.to_string_lossy(), matrix.empty_cells(), options.fill);
     Ok((Weights::Matrix(matrix), labels))
 }
 
@@ -243,8 +204,8 @@ impl Weights {
     }
 
     /// The type that is asked for, or the one that the file has, or for text the narrowest that holds its numbers.
-    fn dtype(&self, args: &Paths) -> Result<DType, Failure> {
-        let known = DynPaths::dtypes(args.semiring);
+    fn dtype(&self, asked: &Resolved) -> Result<DType, Failure> {
+        let known = DynPaths::dtypes(asked.semiring);
         let natural = match self {
             // Bytes have no paths.
             Self::Matrix(w) if w.dtype() == DType::U8 => DType::I16,
@@ -254,7 +215,7 @@ impl Weights {
                 if whole { DType::I64 } else { DType::F64 }
             }
         };
-        if let Some(dtype) = args.dtype {
+        if let Some(dtype) = asked.dtype {
             return Ok(dtype);
         }
         let wider = [natural, DType::F32, DType::F64, DType::Bool];
@@ -262,11 +223,11 @@ impl Weights {
             known.contains(dtype) && (dtype.size() >= natural.size().min(8) || **dtype == DType::Bool)
         };
         wider.iter().find(of).copied().ok_or_else(|| {
-            Failure::usage(format!("{} on {natural}", args.semiring), "choose a type with --dtype")
+            Failure::usage(format!("{} on {natural}", asked.semiring), "choose a type with --dtype")
         })
     }
 
-    fn converted(self, args: &Paths, spec: &Spec, dtype: DType) -> Result<Self, Failure> {
+    fn converted(self, asked: &Resolved, spec: &Spec, dtype: DType) -> Result<Self, Failure> {
         match self {
             Self::Edges { vertices, mut edges } => {
                 if dtype == DType::Bool {
@@ -276,7 +237,7 @@ impl Weights {
                 }
                 Ok(Self::Edges { vertices, edges })
             }
-            Self::Matrix(w) if args.zero_means_absent => {
+            Self::Matrix(w) if asked.zero_means_absent => {
                 let (w, n) = (w.as_ref(), w.layout().rows);
                 if w.layout().cols != n {
                     return Err(Error::from(ErrorKind::NotSquare {
@@ -289,14 +250,15 @@ impl Weights {
                 let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
                 let edges = all.filter_map(|(i, j)| Some((i, j, w.get(i, j)?)));
                 let edges: Vec<_> = edges.filter(|edge| edge.2.to_f64() != 0.0).collect();
-                Self::Edges { vertices: n, edges }.converted(args, spec, dtype)
+                Self::Edges { vertices: n, edges }.converted(asked, spec, dtype)
             }
             Self::Matrix(w) if w.dtype() != dtype => {
-                let convert = || w.as_ref().convert(dtype, options(args.semiring, None).extremes);
+                let convert = || w.as_ref().convert(dtype, options(asked.semiring, None).extremes);
                 let bad = |error: Error| match error.kind() {
                     ErrorKind::Conversion { .. } => {
                         let path = spec.path().to_path_buf();
-                        ErrorKind::BadFile { path, problem: error.to_string(), hint: error.hint() }.into()
+                        ErrorKind::BadFile { path, problem: error.to_string(), hint: error.kind().hint() }
+                            .into()
                     }
                     _ => error,
                 };

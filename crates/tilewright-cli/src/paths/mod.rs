@@ -6,6 +6,7 @@ mod memory;
 mod outputs;
 mod random;
 mod report;
+mod resolved;
 mod routes;
 mod solve;
 
@@ -17,8 +18,9 @@ use crate::{
     terminal::{self, Style},
 };
 use graph::Graph;
-use outputs::{Outputs, Target};
+use outputs::Target;
 use report::{Planned, Summary};
+use resolved::Resolved;
 use solve::Question;
 use tilewright::{
     Error, ErrorKind,
@@ -28,34 +30,35 @@ use tilewright::{
 };
 
 pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
-    let outputs = Outputs::parse(args, common)?;
+    let asked = &Resolved::new(args, common)?;
+    let outputs = &asked.outputs;
     interrupt::watch();
-    let mut graph = Graph::read(args, common)?;
-    let gpu = backend::open(args, common, &graph)?;
+    let mut graph = Graph::read(asked, common)?;
+    let gpu = backend::open(asked, common, &graph)?;
     let gpu = gpu.as_ref();
-    let options = Options { threads: args.threads, ..Options::default() };
-    let plan = on(gpu, graph.paths(args)?).options(options).plan()?;
+    let options = Options { threads: asked.threads, ..Options::default() };
+    let plan = on(gpu, graph.paths(asked)?).options(options).plan()?;
     if args.plan {
-        let planned = Planned::new(args, &graph, &plan, gpu);
+        let planned = Planned::new(asked, &graph, &plan, gpu);
         return if common.format == Format::Json { json::print(&planned) } else { planned.print_table() };
     }
-    let pairs = routes::pairs(args, &graph)?;
+    let pairs = routes::pairs(asked, &graph)?;
     outputs.check_writable(graph.dtype)?;
-    outputs.say_replaced(common, args);
+    outputs.say_replaced(common, &asked.graph);
     // Routes alone are found by searches from their beginnings.
     let solves = !outputs.is_empty() || pairs.is_empty();
-    let question = Question { args, common, plan: &plan, gpu, outputs: &outputs };
+    let question = Question { asked, common, plan: &plan, gpu };
     let solved = if solves { Some(question.solve(&mut graph, !pairs.is_empty())?) } else { None };
     let solution = solved.as_ref().map(|solved| &solved.solution);
     let found = match pairs.as_slice() {
         [] => Vec::new(),
-        pairs => routes::find(&graph.paths(args)?.options(options), solution, &graph, pairs)
+        pairs => routes::find(&graph.paths(asked)?.options(options), solution, &graph, pairs)
             .map_err(|error| named(error, &graph))?,
     };
-    let mut summary = Summary::new(args, &graph, &plan, &outputs, &found, gpu);
+    let mut summary = Summary::new(asked, &graph, &plan, &found, gpu);
     if let Some(solved) = &solved {
-        summary = summary.took(solved, outputs.write(solved, &graph, args.semiring)?);
-        outputs.say_absent(common, solved, args.semiring);
+        summary = summary.took(solved, outputs.write(solved, &graph, asked.semiring)?);
+        outputs.say_absent(common, solved, asked.semiring);
     }
     let shows_matrix = outputs.is_empty() && pairs.is_empty();
     match common.format {
@@ -66,17 +69,17 @@ pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
             let names =
                 graph.labels.as_ref().map(|labels| Names { rows: labels.clone(), columns: labels.clone() });
             solution.map_or(Ok(()), |solution| {
-                preview::print(solution.distances.as_ref(), args.semiring.extremes(), names.as_ref())
+                preview::print(solution.distances.as_ref(), asked.semiring.extremes(), names.as_ref())
             })
         }
         _ => {
             if !common.quiet && !outputs.is_empty() && !matches!(outputs.distances, Some(Target::Stdout)) {
                 terminal::say(Style::Note, "done", &summary.line());
             }
-            if args.from.is_some() && args.to.is_none() && args.pairs.is_none() {
-                return routes::print_all(&found, args.semiring);
+            if asked.from.is_some() && asked.to.is_none() && asked.pairs.is_none() {
+                return routes::print_all(&found, asked.semiring);
             }
-            routes::print(&found, args.semiring)
+            routes::print(&found, asked.semiring)
         }
     }
 }

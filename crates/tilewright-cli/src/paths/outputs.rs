@@ -68,12 +68,12 @@ impl Outputs {
     }
 
     /// Says so where the graph's file is replaced.
-    pub fn say_replaced(&self, common: &Common, args: &Paths) {
+    pub fn say_replaced(&self, common: &Common, graph: &OsStr) {
         let distances = match &self.distances {
             Some(Target::File(spec)) => Some(spec),
             _ => None,
         };
-        let inputs = [Path::new(&args.graph)];
+        let inputs = [Path::new(graph)];
         distances.into_iter().chain(&self.predecessors).for_each(|spec| say_replaced(common, spec, &inputs));
     }
 

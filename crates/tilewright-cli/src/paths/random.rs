@@ -1,36 +1,16 @@
 //! Complete graphs of random weights, to measure with: `random:N` in place of a file.
 
-use super::memory;
-use crate::{
-    args::{Common, Paths},
-    failure::Failure,
-};
-use std::path::Path;
+use super::{memory, resolved::Resolved};
+use crate::{args::Common, failure::Failure};
 use tilewright::{DType, DynMatrix, Element, Error, Matrix, SemiringId, paths::DynPaths};
 
-/// The vertices of the graph that is asked for, unless a file has that name.
-pub fn vertices(args: &Paths) -> Result<Option<usize>, Failure> {
-    let Some(count) = args.graph.to_str().and_then(|name| name.strip_prefix("random:")) else {
-        return Ok(None);
-    };
-    if Path::new(&args.graph).exists() {
-        return Ok(None);
-    }
-    count.parse().map(Some).map_err(|_| {
-        Failure::usage(
-            format!("random:{count}"),
-            "random:N is a complete graph of N vertices, such as random:1000",
-        )
-    })
-}
-
 /// A weight for every pair, uniformly distributed and the same every time: no cycle makes paths better. Under or-and each vertex has some eight edges.
-pub fn graph(args: &Paths, common: &Common, n: usize) -> Result<DynMatrix, Failure> {
-    let known = DynPaths::dtypes(args.semiring);
+pub fn graph(asked: &Resolved, common: &Common, n: usize) -> Result<DynMatrix, Failure> {
+    let known = DynPaths::dtypes(asked.semiring);
     let natural = if known.contains(&DType::F32) { DType::F32 } else { DType::Bool };
-    let dtype = args.dtype.unwrap_or(natural);
+    let dtype = asked.dtype.unwrap_or(natural);
     memory::check(common, (n as u64).saturating_mul(n as u64).saturating_mul(dtype.size() as u64))?;
-    let unit = |x: f64| match args.semiring {
+    let unit = |x: f64| match asked.semiring {
         SemiringId::MaxPlus => -x,
         SemiringId::MinTimes => 1.0 + x,
         _ => x,

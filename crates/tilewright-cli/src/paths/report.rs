@@ -1,12 +1,7 @@
 //! What is said about paths.
 
-use super::{
-    graph::Graph,
-    outputs::{Outputs, Target},
-    routes::Route,
-    solve::Solved,
-};
-use crate::{args::Paths, failure::Failure, terminal};
+use super::{graph::Graph, outputs::Target, resolved::Resolved, routes::Route, solve::Solved};
+use crate::{failure::Failure, terminal};
 use serde::Serialize;
 use std::io::Write;
 use tilewright::paths::{Method, OnGpu, Plan};
@@ -42,22 +37,21 @@ pub struct Summary<'a> {
 
 impl<'a> Summary<'a> {
     pub fn new(
-        args: &Paths,
+        asked: &Resolved,
         graph: &Graph,
         plan: &Plan,
-        outputs: &Outputs,
         routes: &'a [Route],
         gpu: Option<&'a OnGpu>,
     ) -> Self {
         let gpu = gpu.filter(|_| plan.method == Method::Dense);
         Self {
             schema: 1,
-            semiring: args.semiring.name(),
+            semiring: asked.semiring.name(),
             dtype: graph.dtype.name(),
             input: graph.form,
             vertices: plan.vertices,
             edges: plan.edges,
-            steps: args.steps,
+            steps: asked.steps,
             backend: gpu.map_or("cpu", |gpu| gpu.backend().name()),
             gpu: gpu.map(OnGpu::name),
             method: plan.method.name(),
@@ -68,11 +62,11 @@ impl<'a> Summary<'a> {
             prepare_seconds: None,
             write_seconds: 0.0,
             memory_bytes: plan.bytes,
-            output: match &outputs.distances {
+            output: match &asked.outputs.distances {
                 Some(Target::File(spec)) => Some(spec.to_string()),
                 _ => None,
             },
-            predecessors_output: outputs.predecessors.as_ref().map(ToString::to_string),
+            predecessors_output: asked.outputs.predecessors.as_ref().map(ToString::to_string),
             routes,
         }
     }
@@ -170,11 +164,11 @@ pub struct Planned {
 }
 
 impl Planned {
-    pub fn new(args: &Paths, graph: &Graph, plan: &Plan, gpu: Option<&OnGpu>) -> Self {
+    pub fn new(asked: &Resolved, graph: &Graph, plan: &Plan, gpu: Option<&OnGpu>) -> Self {
         let gpu = gpu.filter(|_| plan.method == Method::Dense);
         Self {
             schema: 1,
-            semiring: args.semiring.name(),
+            semiring: asked.semiring.name(),
             dtype: graph.dtype.name(),
             vertices: plan.vertices,
             edges: plan.edges,

@@ -1,7 +1,7 @@
 //! Routes, stop by stop.
 
-use super::graph::Graph;
-use crate::{args::Paths, failure::Failure, terminal};
+use super::{graph::Graph, resolved::Resolved};
+use crate::{failure::Failure, terminal};
 use serde::Serialize;
 use std::io::Write;
 use tilewright::{
@@ -52,9 +52,9 @@ impl std::fmt::Display for Number {
 }
 
 /// The pairs that are asked for, as vertices.
-pub fn pairs(args: &Paths, graph: &Graph) -> Result<Vec<(usize, usize)>, Failure> {
+pub fn pairs(asked: &Resolved, graph: &Graph) -> Result<Vec<(usize, usize)>, Failure> {
     let mut pairs = Vec::new();
-    match (&args.from, &args.to) {
+    match (&asked.from, &asked.to) {
         (Some(from), Some(to)) => pairs.push((graph.vertex("--from", from)?, graph.vertex("--to", to)?)),
         (Some(from), None) => {
             let from = graph.vertex("--from", from)?;
@@ -62,9 +62,9 @@ pub fn pairs(args: &Paths, graph: &Graph) -> Result<Vec<(usize, usize)>, Failure
         }
         (None, _) => {}
     }
-    if let Some(file) = &args.pairs {
+    if let Some(file) = &asked.pairs {
         for (line, from, to) in
-            files::read_pairs(file.as_ref(), &Dialect { skip_rows: 0, ..args.text.dialect() })?
+            files::read_pairs(file.as_ref(), &Dialect { skip_rows: 0, ..asked.list.text.clone() })?
         {
             let place = |column| format!("{}: line {line}, column {column}", file.to_string_lossy());
             pairs.push((graph.vertex(&place(1), &from)?, graph.vertex(&place(2), &to)?));

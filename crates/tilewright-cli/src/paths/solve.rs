@@ -1,12 +1,7 @@
 //! All best paths: in place where the weights are needed no more, and as often as asked for.
 
-use super::{graph::Graph, memory, named, outputs::Outputs};
-use crate::{
-    args::{Common, Paths},
-    failure::Failure,
-    interrupt,
-    progress::Progress,
-};
+use super::{graph::Graph, memory, named, resolved::Resolved};
+use crate::{args::Common, failure::Failure, interrupt, progress::Progress};
 use std::time::Instant;
 use tilewright::{
     ErrorKind, Matrix,
@@ -25,28 +20,27 @@ pub struct Solved {
 
 /// What is to be solved.
 pub struct Question<'a> {
-    pub args: &'a Paths,
+    pub asked: &'a Resolved,
     pub common: &'a Common,
     pub plan: &'a Plan,
     pub gpu: Option<&'a OnGpu>,
-    pub outputs: &'a Outputs,
 }
 
 impl Question<'_> {
     /// Solves it. Without `needs_weights` the graph's matrix becomes the result.
     pub fn solve(&self, graph: &mut Graph, needs_weights: bool) -> Result<Solved, Failure> {
         let in_place = !needs_weights
-            && self.outputs.predecessors.is_none()
-            && self.args.steps.is_none()
-            && self.args.repeat == 1
+            && self.asked.outputs.predecessors.is_none()
+            && self.asked.steps.is_none()
+            && self.asked.repeat == 1
             && self.plan.method == Method::Dense
             && graph.is_matrix();
         let deferred = interrupt::Deferred::new();
         self.check_memory(graph, in_place)?;
-        let progress = Progress::new((self.plan.work * f64::from(self.args.repeat)) as u64);
+        let progress = Progress::new((self.plan.work * f64::from(self.asked.repeat)) as u64);
         let count = |work| progress.add(work);
         let options = Options {
-            threads: self.args.threads,
+            threads: self.asked.threads,
             progress: (!self.common.quiet).then_some(&count as &(dyn Fn(u64) + Sync)),
             cancel: Some(deferred.asked()),
             ..Options::default()
@@ -62,7 +56,7 @@ impl Question<'_> {
     fn check_memory(&self, graph: &Graph, in_place: bool) -> Result<(), Failure> {
         let square = (self.plan.vertices as u64).saturating_mul(self.plan.vertices as u64);
         let held = if in_place && graph.is_in_memory() { square * graph.dtype.size() as u64 } else { 0 };
-        let stops = if self.outputs.predecessors.is_some() { square.saturating_mul(4) } else { 0 };
+        let stops = if self.asked.outputs.predecessors.is_some() { square.saturating_mul(4) } else { 0 };
         memory::check(self.common, self.plan.bytes.saturating_sub(held).saturating_add(stops))
     }
 
@@ -70,14 +64,14 @@ impl Question<'_> {
         let mut d = graph.take_matrix()?;
         let start = Instant::now();
         let device = self.gpu.map(|gpu| gpu as _);
-        let closed = close_dyn(self.args.semiring, d.as_mut(), device, options);
+        let closed = close_dyn(self.asked.semiring, d.as_mut(), device, options);
         let seconds = start.elapsed().as_secs_f64();
         match closed {
             Ok(()) => {}
             // Weights of edges, to name a cycle with all its vertices, are in the file alone.
             Err(error) if matches!(error.kind(), ErrorKind::NegativeCycle { .. }) => {
-                *graph = Graph::read(self.args, self.common)?;
-                let error = graph.paths(self.args)?.check_cycles().err().unwrap_or(error);
+                *graph = Graph::read(self.asked, self.common)?;
+                let error = graph.paths(self.asked)?.check_cycles().err().unwrap_or(error);
                 return Err(named(error, graph));
             }
             Err(error) => return Err(named(error, graph)),
@@ -87,14 +81,14 @@ impl Question<'_> {
     }
 
     fn beside(&self, graph: &Graph, options: &Options<'_>) -> Result<Solved, Failure> {
-        let paths = super::on(self.gpu, graph.paths(self.args)?).options(*options);
-        let solve = |paths: DynPaths<'_>| match (&self.outputs.predecessors, self.args.steps) {
+        let paths = super::on(self.gpu, graph.paths(self.asked)?).options(*options);
+        let solve = |paths: DynPaths<'_>| match (&self.asked.outputs.predecessors, self.asked.steps) {
             (None, _) => paths.distances().map(|solution| (solution, None)),
             (Some(_), None) => paths.with_predecessors().map(|solution| (solution, None)),
             (Some(_), Some(_)) => paths.with_last_stops().map(|(d, stops)| (Solution::of(d), Some(stops))),
         };
         let mut best: Option<Solved> = None;
-        for _ in 0..self.args.repeat {
+        for _ in 0..self.asked.repeat {
             let start = Instant::now();
             let (solution, last_stops) = solve(paths).map_err(|error| named(error, graph))?;
             let seconds = start.elapsed().as_secs_f64();

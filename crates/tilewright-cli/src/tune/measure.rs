@@ -1,10 +1,7 @@
 //! The ways of one product, checked and timed.
 
 use super::chooser;
-use crate::{
-    args::Tune,
-    bench::{case::Case, cuda::Set},
-};
+use crate::bench::{case::Case, cuda::Set};
 use std::{cell::RefCell, time::Duration};
 use tilewright::{
     Element, Error, Matrix, Semiring,
@@ -33,17 +30,18 @@ pub struct Ways {
     pub faults: Vec<String>,
 }
 
-/// Measures the ways that the model puts first.
+/// Measures so many ways, those that the model puts first, in so many rounds.
 ///
 /// # Errors
 /// What the device fails with.
-pub fn ways(engine: &Engine, args: &Tune, case: &Case) -> Result<Ways, Error> {
-    case.visit(Measure { engine, args, case })?
+pub fn ways(engine: &Engine, (most, rounds): (usize, usize), case: &Case) -> Result<Ways, Error> {
+    case.visit(Measure { engine, most, rounds, case })?
 }
 
 struct Measure<'a> {
     engine: &'a Engine,
-    args: &'a Tune,
+    most: usize,
+    rounds: usize,
     case: &'a Case,
 }
 
@@ -51,7 +49,7 @@ impl Visit for Measure<'_> {
     type Output = Result<Ways, Error>;
 
     fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let Self { engine, args, case } = self;
+        let Self { engine, most, rounds, case } = self;
         let (a, b) = case.operands::<S::Elem>()?;
         let query = case.query()?;
         let request = Request {
@@ -73,7 +71,7 @@ impl Visit for Measure<'_> {
 
         let (mut ways, mut estimates) = (Vec::new(), Vec::new());
         let (mut able, mut faults) = (Vec::new(), Vec::new());
-        for way in tilewright_kernels::ways(&request, args.ways as usize) {
+        for way in tilewright_kernels::ways(&request, most) {
             // What stands before a way for other data is not to be measured in its place.
             let prepared = engine.prepare(way.recipe(Request { narrow: Some(false), ..request })?)?;
             sets.borrow_mut()[0].c = engine.upload(wrong.as_ref())?;
@@ -97,7 +95,7 @@ impl Visit for Measure<'_> {
         if let Some(first) = able.first() {
             clock(first, AWAKE)?;
         }
-        let samples = chooser::race(able.len(), args.rounds as usize, &mut |i| clock(&able[i], WARM_UP))?;
+        let samples = chooser::race(able.len(), rounds, &mut |i| clock(&able[i], WARM_UP))?;
         Ok(Ways { request, ways, estimates, samples, faults })
     }
 }

@@ -23,8 +23,9 @@ pub fn run(args: &Tune, common: &Common) -> Result<(), Failure> {
     if args.list || args.clear {
         return kept(args, common, &tunings);
     }
-    args.semiring.output(args.dtype())?;
-    check_math(args.math, &Meaning::BuiltIn(args.semiring), Some(args.dtype()))?;
+    let (semiring, dtype) = (Meaning::BuiltIn(args.semiring), args.dtype());
+    semiring.output(dtype)?;
+    check_math(args.math, &semiring, Some(dtype))?;
     if args.semiring == SemiringId::LogPlus {
         let what = "the kernel for log-plus has no ways of its own: it has another one compute plus-times";
         return Err(Failure::usage(what, "tune another semiring: all but log-plus have ways"));
@@ -39,7 +40,7 @@ pub fn run(args: &Tune, common: &Common) -> Result<(), Failure> {
         gpu: engine.device().name.clone(),
         driver: driver.to_string(),
         semiring: args.semiring.name(),
-        dtype: args.dtype().name(),
+        dtype: dtype.name(),
         products: Vec::new(),
     };
     if common.format == Format::Table {
@@ -47,15 +48,9 @@ pub fn run(args: &Tune, common: &Common) -> Result<(), Failure> {
     }
     for size in args.sizes.iter().flat_map(|sizes| sizes.0.iter().copied()) {
         for &order in &args.orders {
-            let case = Case::new(
-                &Meaning::BuiltIn(args.semiring),
-                args.dtype(),
-                size,
-                order,
-                Data::of(args.semiring),
-            )?
-            .with_math(args.math);
-            let measured = measure::ways(&engine, args, &case)?;
+            let case =
+                Case::new(&semiring, dtype, size, order, Data::of(args.semiring))?.with_math(args.math);
+            let measured = measure::ways(&engine, (args.ways as usize, args.rounds as usize), &case)?;
             for fault in &measured.faults {
                 terminal::note(common, "wrong result", fault);
             }

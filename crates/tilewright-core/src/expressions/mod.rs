@@ -272,7 +272,7 @@ impl Expressions {
                 Err(ErrorKind::Unsupported {
                     what: format!("the semiring `{}` on {dtype}", Excerpt::of(&self.text, 0..0)),
                     why: "expressions have no such numbers".into(),
-                    hint: format!("one of {known}"),
+                    hint: format!("one of {known}").into(),
                 }
                 .into())
             }
@@ -312,22 +312,29 @@ impl Expressions {
     /// # Errors
     /// `outside-domain`, naming the first one.
     pub fn check_elements<T: Cell>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<(), Error> {
+        self.check_operand("A", a)?;
+        self.check_operand("B", b)
+    }
+
+    /// The same of one operand, called `operand` in the error.
+    ///
+    /// # Errors
+    /// As [`Expressions::check_elements`].
+    pub fn check_operand<T: Cell>(&self, operand: &'static str, x: MatRef<'_, T>) -> Result<(), Error> {
         if self.admits_all() {
             return Ok(());
         }
-        for (operand, x) in [("A", a), ("B", b)] {
-            for (row, col) in (0..x.rows()).flat_map(|i| (0..x.cols()).map(move |j| (i, j))) {
-                if let Some(element) = x.get(row, col).filter(|&element| !self.admits(element)) {
-                    return Err(ErrorKind::OutsideDomain {
-                        operand,
-                        row,
-                        col,
-                        value: domain::describe(element),
-                        semiring: "given by its text",
-                        accepts: "elements that its `where` admits",
-                    }
-                    .into());
+        for (row, col) in (0..x.rows()).flat_map(|i| (0..x.cols()).map(move |j| (i, j))) {
+            if let Some(element) = x.get(row, col).filter(|&element| !self.admits(element)) {
+                return Err(ErrorKind::OutsideDomain {
+                    operand,
+                    row,
+                    col,
+                    value: domain::describe(element),
+                    semiring: "given by its text",
+                    accepts: "elements that its `where` admits",
                 }
+                .into());
             }
         }
         Ok(())

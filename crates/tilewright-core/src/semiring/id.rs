@@ -248,7 +248,7 @@ fn undefined(semiring: SemiringId, dtype: DType) -> Error {
     ErrorKind::Unsupported {
         what: format!("{semiring} on {dtype}"),
         why: String::new(),
-        hint: format!("{semiring} is defined on {known}"),
+        hint: format!("{semiring} is defined on {known}").into(),
     }
     .into()
 }
@@ -258,7 +258,7 @@ fn not_given(semiring: SemiringId, dtype: DType, own: DType, asked: DType) -> Er
     ErrorKind::Unsupported {
         what: format!("results of type {asked} of {semiring} on {dtype}"),
         why: String::new(),
-        hint: format!("they are {own}{others}"),
+        hint: format!("they are {own}{others}").into(),
     }
     .into()
 }
@@ -278,7 +278,7 @@ impl FromStr for SemiringId {
             ErrorKind::Unsupported {
                 what: format!("semiring '{s}'"),
                 why: String::new(),
-                hint: format!("one of {known}"),
+                hint: format!("one of {known}").into(),
             }
             .into()
         })

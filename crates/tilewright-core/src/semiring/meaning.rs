@@ -85,7 +85,7 @@ impl<O: AsRef<Expressions>> Meaning<O> {
             (Self::Own(_), Some(asked)) if asked != own => Err(ErrorKind::Unsupported {
                 what: format!("results of type {asked} of {} on {dtype}", self.name()),
                 why: String::new(),
-                hint: format!("they are {own}"),
+                hint: format!("they are {own}").into(),
             }
             .into()),
             _ => Ok(own),

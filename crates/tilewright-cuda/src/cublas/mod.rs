@@ -161,7 +161,7 @@ fn check(code: Code, doing: &str) -> Result<(), Error> {
     }
     let name = STATUS.iter().find(|(known, _)| *known == code).map_or("an unknown status", |(_, name)| name);
     let (doing, text, hint) = (doing.into(), String::new(), String::new());
-    Err(ErrorKind::Device { doing, name: name.into(), number: code, text, hint }.into())
+    Err(ErrorKind::Device { doing, name: name.into(), number: code, text, hint: hint.into() }.into())
 }
 
 const STATUS: [(Code, &str); 6] = [
@@ -174,6 +174,5 @@ const STATUS: [(Code, &str); 6] = [
 ];
 
 fn unsupported(by: &str, why: &str) -> Error {
-    ErrorKind::Unsupported { what: format!("this product by {by}"), why: why.into(), hint: String::new() }
-        .into()
+    ErrorKind::Unsupported { what: format!("this product by {by}"), why: why.into(), hint: "".into() }.into()
 }

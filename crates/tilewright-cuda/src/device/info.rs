@@ -4,7 +4,7 @@ use super::driver::Driver;
 use crate::ffi::driver::{Device, device_attribute as attribute};
 use std::ffi::{CStr, c_char, c_int};
 use tilewright_arch::{Architecture, ComputeCapability, Gpu, Limits};
-use tilewright_core::{Error, ErrorKind};
+use tilewright_core::{Error, ErrorKind, Hint, Setting};
 
 /// A GPU as the driver describes it. Sizes are in bytes, rates in hertz; 0 where the driver does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,9 @@ impl DeviceInfo {
         let count = count(driver)?;
         if ordinal >= count {
             let why = format!("there are {count} devices, numbered from 0");
-            let hint = "CUDA_VISIBLE_DEVICES says which devices a process has, and in which order".into();
+            let hint =
+                Hint::from("CUDA_VISIBLE_DEVICES says which devices a process has, and in which order")
+                    .also(Hint::from(Setting::Devices).say(" lists them"));
             return Err(ErrorKind::Unavailable { what: "the GPU with this number", why, hint }.into());
         }
         let mut device: Device = 0;

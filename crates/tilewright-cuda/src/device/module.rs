@@ -87,7 +87,7 @@ impl Module {
         if bytes.len() > size {
             let what = format!("{} bytes for the variable {symbol}", bytes.len());
             let why = format!("it has {size}");
-            return Err(ErrorKind::Unsupported { what, why, hint: String::new() }.into());
+            return Err(ErrorKind::Unsupported { what, why, hint: "".into() }.into());
         }
         let entered = self.context.enter()?;
         // SAFETY: the range is inside the variable. The bytes are ordinary memory, which the driver has copied when it returns.
@@ -420,6 +420,6 @@ impl Drop for Texture {
 fn c_string(name: &str) -> Result<CString, Error> {
     CString::new(name).map_err(|_| {
         let what = format!("the name {name:?}");
-        ErrorKind::Unsupported { what, why: "it contains a zero byte".into(), hint: String::new() }.into()
+        ErrorKind::Unsupported { what, why: "it contains a zero byte".into(), hint: "".into() }.into()
     })
 }

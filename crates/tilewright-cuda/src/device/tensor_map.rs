@@ -30,7 +30,7 @@ pub(crate) fn encode<M>(
     let rank = tensor.extents.len();
     if !(1..=RANK).contains(&rank) || tensor.strides.len() + 1 != rank || tensor.tile.len() != rank {
         let (what, why) = (format!("a tensor map for {}", whose()), wrong_lists(tensor));
-        return Err(ErrorKind::Unsupported { what, why, hint: String::new() }.into());
+        return Err(ErrorKind::Unsupported { what, why, hint: "".into() }.into());
     }
     let entered = stream.context.enter()?;
     let Some(encode_tiled) = entered.functions.cuTensorMapEncodeTiled else {

@@ -128,7 +128,7 @@ impl DeviceCode {
         };
         let cubin = Cubin::parse(&compiled.image).map_err(|error| -> Error {
             let (what, why) = (format!("the machine code of {}", self.name), error.to_string());
-            ErrorKind::Unsupported { what, why, hint: String::new() }.into()
+            ErrorKind::Unsupported { what, why, hint: "".into() }.into()
         })?;
         Ok(cubin.with_log(&compiled.log).kernels)
     }

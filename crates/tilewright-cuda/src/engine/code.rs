@@ -101,7 +101,7 @@ impl Engine {
     pub unsafe fn load_code(&self, name: &str, code: &[u8]) -> Result<CodeModule, Error> {
         let unsupported = |why: String| -> Error {
             let what = format!("launching {name}");
-            ErrorKind::Unsupported { what, why, hint: String::new() }.into()
+            ErrorKind::Unsupported { what, why, hint: "".into() }.into()
         };
         match self.driver_kind() {
             DriverKind::Gpu => {
@@ -154,7 +154,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let unsupported = |why: String| -> Error {
             let what = format!("launching {}", launch.name);
-            ErrorKind::Unsupported { what, why, hint: String::new() }.into()
+            ErrorKind::Unsupported { what, why, hint: "".into() }.into()
         };
         let function = module.function(launch.entry)?;
         if launch.shape.dynamic_shared_memory > function.attributes()?.max_dynamic_shared_memory {

@@ -285,7 +285,7 @@ impl Engine {
         let driver = self.context().driver.version();
         let why = why_not(&found.compiler, driver, self.device().capability).unwrap_or_default();
         let hint = format!("install NVRTC {}, or a newer driver", driver.major());
-        ErrorKind::Unavailable { what: "a compiler for this GPU", why, hint }.into()
+        ErrorKind::Unavailable { what: "a compiler for this GPU", why, hint: hint.into() }.into()
     }
 
     fn machine(

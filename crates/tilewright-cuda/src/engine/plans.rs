@@ -97,7 +97,7 @@ impl Plan {
         };
         found.ok_or_else(|| {
             let what = format!("launching {} without {buffer:?}", self.recipe.kernel().name);
-            ErrorKind::Unsupported { what, why: "the recipe needs it".into(), hint: String::new() }.into()
+            ErrorKind::Unsupported { what, why: "the recipe needs it".into(), hint: "".into() }.into()
         })
     }
 }

@@ -115,7 +115,7 @@ fn numbers(count: usize, salt: u64) -> Vec<u8> {
 fn array(buffer: &Buffer) -> Result<usize, Error> {
     [Buffer::A, Buffer::B, Buffer::C].iter().position(|operand| operand == buffer).ok_or_else(|| {
         let (what, why) = (format!("{buffer:?}"), "one launch on A, B and C is checked".into());
-        ErrorKind::Unsupported { what, why, hint: String::new() }.into()
+        ErrorKind::Unsupported { what, why, hint: "".into() }.into()
     })
 }
 
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn code_is_changed_where_it_gives_the_same_bits() {
         let failing =
-            || Error::from(ErrorKind::Unavailable { what: "a GPU", why: String::new(), hint: String::new() });
+            || Error::from(ErrorKind::Unavailable { what: "a GPU", why: String::new(), hint: "".into() });
         assert!(agree(b"plain", b"changed", |_| Ok(vec![1, 2])));
         assert!(!agree(b"plain", b"changed", |image| Ok(image.to_vec())));
         assert!(!agree(b"plain", b"changed", |image| {

@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn what_was_missing_may_come() {
         let memo = Memo::new();
-        let missing = ErrorKind::Unavailable { what: "NVRTC", why: String::new(), hint: String::new() };
+        let missing = ErrorKind::Unavailable { what: "NVRTC", why: String::new(), hint: "".into() };
         assert!(memo.get(Environment::default(), |_| Err(missing.into())).is_err());
         assert_eq!(memo.get(Environment::default(), |_| Ok(1)).expect("installed"), 1);
     }

@@ -306,7 +306,7 @@ pub(crate) fn include_directories(library: &Location, environment: &Environment)
 pub(crate) fn incomplete(component: Component, location: &Location, function: &str) -> Error {
     let why = format!("{location} has no function {function}");
     let hint = format!("name another one in {}", component.variable());
-    ErrorKind::Unavailable { what: component.name(), why, hint }.into()
+    ErrorKind::Unavailable { what: component.name(), why, hint: hint.into() }.into()
 }
 
 fn absent(spec: &Spec, failures: Vec<String>) -> Error {

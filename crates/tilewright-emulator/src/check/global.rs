@@ -135,6 +135,19 @@ pub struct GlobalView<'a> {
     budget: &'a Arc<Budget>,
 }
 
+/// An access as all its lanes make it.
+#[derive(Clone, Copy)]
+pub struct GlobalAccess<'a> {
+    /// The block that accesses.
+    pub present: Present<'a>,
+    /// Who of it.
+    pub actor: Actor,
+    /// How.
+    pub mode: Mode,
+    /// The region of memory, by its slot.
+    pub region: usize,
+}
+
 /// An earlier access that is not ordered with the present one.
 #[derive(Clone, Copy, Debug)]
 pub struct GlobalConflict {
@@ -186,15 +199,8 @@ impl GlobalView<'_> {
     /// Remembers a plain access whose first lane is at `offset` of `region`, if it obviously conflicts with no other. `false`: it is
     /// for [`Self::access`] to tell, which also makes what is not there yet; what has been remembered so far does no harm.
     #[inline(always)]
-    pub fn is_quiet(
-        &mut self,
-        present: Present<'_>,
-        actor: Actor,
-        mode: Mode,
-        region: usize,
-        footprint: &Footprint,
-        offset: u64,
-    ) -> bool {
+    pub fn is_quiet(&mut self, access: GlobalAccess<'_>, footprint: &Footprint, offset: u64) -> bool {
+        let GlobalAccess { present, actor, mode, region } = access;
         let Some(mut pages) = self.pages.region(region) else { return false };
         if mode == Mode::Write && !footprint.is_exclusive() {
             return false;
@@ -274,23 +280,19 @@ impl GlobalView<'_> {
         page.is_none_or(|cells| cells.stores.is_none())
     }
 
-    /// Looks at an access of `bytes` at `offsets` into `region` by each lane of `mask`, and reports conflicts.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
+    /// Looks at an access of `bytes` at `offsets` into its region by each lane of `mask`, and reports conflicts.
     pub fn access(
         &mut self,
-        present: Present<'_>,
-        actor: Actor,
-        mode: Mode,
-        region: usize,
+        access: GlobalAccess<'_>,
         offsets: &[u64; 32],
         bytes: u32,
         mask: u32,
         report: &mut dyn FnMut(u32, GlobalConflict),
     ) {
-        let Some(mut pages) = self.pages.region(region) else { return };
+        let Some(mut pages) = self.pages.region(access.region) else { return };
         let granules = (bytes as usize >> self.shift).max(1);
         let width = granules.ilog2();
-        let now = Now::new(present, actor, width);
+        let now = Now::new(access.present, access.actor, width);
         for lane in lanes(mask) {
             let start = (offsets[lane] >> self.shift) as usize;
             let mut found = None;
@@ -301,7 +303,7 @@ impl GlobalView<'_> {
                 let from = granule % LINE;
                 let span = Span { line: granule % PAGE / LINE, from, to: from + 1 };
                 let row = Row::new(1 << lane, from, width);
-                let conflict = touch(cells, now, span, row, present, actor, mode, lane as u32);
+                let conflict = touch(cells, now, span, row, access, lane as u32);
                 found = found.or(conflict);
             }
             if let Some(conflict) = found {
@@ -312,17 +314,15 @@ impl GlobalView<'_> {
 }
 
 /// `lane` accesses one granule.
-#[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
 fn touch(
     cells: &mut Cells,
     now: Now,
     span: Span,
     row: Row,
-    present: Present<'_>,
-    actor: Actor,
-    mode: Mode,
+    access: GlobalAccess<'_>,
     lane: u32,
 ) -> Option<GlobalConflict> {
+    let GlobalAccess { actor, mode, .. } = access;
     let strong = actor.strength.is_strong();
     let Span { line, from: granule, .. } = span;
     let loads = cells.loads.get(line, granule);
@@ -336,7 +336,7 @@ fn touch(
         let lost_update =
             earlier_mode != Mode::Read && mine.is_some_and(|mine| mine.entry(granule).loses(both_strong));
         let tolerated = both_strong && !lost_update;
-        let lanes = if tolerated { 0 } else { unordered(earlier, block, present, actor, lane) };
+        let lanes = if tolerated { 0 } else { unordered(earlier, block, access, lane) };
         (lanes != 0).then(|| GlobalConflict {
             earlier: Entry { lanes, ..earlier },
             block: block - 1,
@@ -369,7 +369,8 @@ fn touch(
 }
 
 /// The lanes of an earlier access that nothing orders before the present one.
-fn unordered(earlier: Entry, block: u32, present: Present<'_>, actor: Actor, lane: u32) -> u32 {
+fn unordered(earlier: Entry, block: u32, access: GlobalAccess<'_>, lane: u32) -> u32 {
+    let GlobalAccess { present, actor, .. } = access;
     if block == 0 {
         return 0;
     }

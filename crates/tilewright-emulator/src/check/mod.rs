@@ -21,7 +21,7 @@ pub use blocks::{BlockOrder, Known, locked};
 pub use collector::{Collector, Event, Naming, Side};
 pub use entry::{Entry, Strength};
 pub use finding::{Finding, Party, Severity};
-pub use global::{GlobalConflict, GlobalShadow, GlobalView};
+pub use global::{GlobalAccess, GlobalConflict, GlobalShadow, GlobalView};
 pub use kind::{FindingKind, Nature};
 pub use order::Order;
 pub use present::Present;

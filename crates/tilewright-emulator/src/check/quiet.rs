@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::{
-    Access, Actor, BlockOrder, GlobalShadow, GlobalView, Known, Mode, Order, Present, SharedShadow, Strength,
+    Access, Actor, BlockOrder, GlobalAccess, GlobalShadow, GlobalView, Known, Mode, Order, Present,
+    SharedShadow, Strength,
 };
 use crate::memory::Footprint;
 
@@ -107,16 +108,17 @@ proptest! {
             let offsets = offsets.map(u64::from);
             let actor = Actor { warp: step.warp, pc: step.pc, strength: step.strength };
             let present = Present { block: step.block, order, known: &known, blocks: &blocks };
+            let access = GlobalAccess { present, actor, mode: step.mode, region: 1 };
             let look = |shadow: &mut GlobalView<'_>| {
                 let mut found = Vec::new();
                 let bytes = 4 * step.width;
-                shadow.access(present, actor, step.mode, 1, &offsets, bytes, step.mask, &mut |lane, conflict| {
+                shadow.access(access, &offsets, bytes, step.mask, &mut |lane, conflict| {
                     found.push((lane, format!("{conflict:?}")));
                 });
                 found
             };
             let plain = step.mode != Mode::Update;
-            let quiet = plain && short.is_quiet(present, actor, step.mode, 1, &footprint, first.into());
+            let quiet = plain && short.is_quiet(access, &footprint, first.into());
             let found = if quiet { Vec::new() } else { look(&mut short) };
             prop_assert_eq!(found, look(&mut long), "{:?}", step);
         }

@@ -5,7 +5,6 @@ mod cells;
 mod footprint;
 mod global;
 mod lanes;
-mod pattern;
 mod scalar;
 mod shared;
 
@@ -14,7 +13,6 @@ pub use cells::{Atomic, Plain, Words};
 pub use footprint::{Footprint, Piece};
 pub use global::{Access, GlobalMemory};
 pub use lanes::{Addresses, each_lane, lanes};
-pub use pattern::{Cost, GROUP, Pattern, Shape};
 pub use scalar::{read, write};
 pub use shared::{SharedLayout, SharedMemory};
 

@@ -16,7 +16,7 @@ use crate::array::{
     split,
 };
 use members::Fault;
-use tilewright_core::{Error, ErrorKind};
+use tilewright_core::{Error, ErrorKind, Hint, Setting};
 
 /// Arguments that name each other go no deeper.
 const DEEPEST: usize = 16;
@@ -55,9 +55,10 @@ pub fn bind(launched: &Launched<'_>) -> Result<Bound, Error> {
     let mut binder = Binder { launched, bound: Bound::default(), named: Vec::new(), textures: 0 };
     for (index, parameter) in launched.parameters.iter().enumerate() {
         let Some((_, text)) = launched.arguments.iter().find(|(name, _)| launched.is_for(index, name)) else {
-            let hint = format!("give the argument {}; {}", parameter.name, launched.takes());
+            let hint =
+                Hint::from("give it with ").set_to(Setting::Argument, format!("{}=VALUE", parameter.name));
             let why = format!("the argument {} is missing", parameter.name);
-            return Err(unsupported("this launch", why, hint));
+            return Err(unsupported("this launch", why, hint.also(launched.takes())));
         };
         let argument = binder.argument(parameter, text)?;
         binder.bound.arguments.push(argument);

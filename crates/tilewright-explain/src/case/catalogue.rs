@@ -3,7 +3,7 @@
 use super::{Argument, Case, Launch, Request, argument::of_recipe, check_repeated, unsupported};
 use crate::{array::Array, compile, model::SourceText};
 use tilewright_arch::{Blocks, Gpu};
-use tilewright_core::{DType, Error, Joining, Layout, Problem, SemiringId, Value};
+use tilewright_core::{DType, Error, Hint, Joining, Layout, Problem, SemiringId, Setting, Value};
 use tilewright_cuda::ProgramPtx;
 use tilewright_kernels as kernels;
 use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
@@ -159,8 +159,9 @@ impl Product {
             asked.extents.iter().any(Option::is_some) || asked.matrices.iter().any(Option::is_some);
         if request.shares_arguments && !asked.has_size {
             let why = "the sizes of its product are not given, so that it would compute something else";
-            let hint =
-                "give them beside the arguments of the other kernel, as in --arg M=64 --arg N=64 --arg K=64";
+            let size = |hint: Hint, name| hint.say(" ").set_to(Setting::Argument, format!("{name}=64"));
+            let hint = Hint::from("give them beside the arguments of the other kernel, as in");
+            let hint = ["M", "N", "K"].into_iter().fold(hint, size);
             return Err(unsupported(format!("a comparison with {}", kernel.name), why, hint));
         }
         Ok(asked)

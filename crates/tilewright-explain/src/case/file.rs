@@ -7,7 +7,7 @@ use super::{
 use crate::{compile::FileCode, model::SourceText};
 use std::path::Path;
 use tilewright_arch::GridLaunch;
-use tilewright_core::{Error, ErrorKind};
+use tilewright_core::{Error, ErrorKind, Hint, Setting};
 use tilewright_emulator::{
     kernel_name,
     parse::{ast, parse},
@@ -60,8 +60,9 @@ impl Case {
             block: required(entry, "reqntid"),
             request,
         };
-        let block = complete(&launched.missing(), block)
-            .map_err(|why| unsupported("this launch", why, format!("to begin with: {}", known.command())))?;
+        let block = complete(&launched.missing(), block).map_err(|why| {
+            unsupported("this launch", why, Hint::default().set_to(Setting::Launch, known.command()))
+        })?;
         let bound = bind::bind(&launched)?;
         let (resources, assembler_refusal) = code.resources(entry.name, &request.gpu);
         let launch = Launch {
@@ -148,7 +149,7 @@ fn entry<'a, 'b>(
     if entries.is_empty() {
         let problem = "it has no kernel".to_owned();
         let hint = templates().unwrap_or("kernels are functions marked __global__, in PTX .entry".into());
-        return Err(ErrorKind::BadFile { path: path.into(), problem, hint: Some(hint) }.into());
+        return Err(ErrorKind::BadFile { path: path.into(), problem, hint: Some(hint.into()) }.into());
     }
     let wanted = spelling::plain(wanted.unwrap_or_default());
     let readable = |f: &ast::Function<'_>| spelling::plain(&kernel_name(f.name));
@@ -168,7 +169,8 @@ fn entry<'a, 'b>(
         }
         _ => {
             let why = format!("the file has {} kernels that it could be", found.len());
-            Err(unsupported("this launch", why, format!("name the kernel: {}", names(&entries))))
+            let hint = Hint::from("choose one with ").set(Setting::Entry);
+            Err(unsupported("this launch", why, hint.say(format!(": {}", names(&entries)))))
         }
     }
 }

@@ -21,7 +21,7 @@ pub use texture::TextureOver;
 
 use crate::{array::Array, model::SourceText};
 use tilewright_arch::{Blocks, Gpu, GridLaunch, KernelResources};
-use tilewright_core::Error;
+use tilewright_core::{Error, Hint};
 use tilewright_cuda::CompilerOptions;
 
 /// What is asked for beside the kernel.
@@ -131,6 +131,6 @@ fn check_repeated<'a>(
 }
 
 /// An error of usage: what is wrong, and what to do.
-pub(crate) fn unsupported(what: impl Into<String>, why: impl Into<String>, hint: impl Into<String>) -> Error {
+pub(crate) fn unsupported(what: impl Into<String>, why: impl Into<String>, hint: impl Into<Hint>) -> Error {
     tilewright_core::ErrorKind::Unsupported { what: what.into(), why: why.into(), hint: hint.into() }.into()
 }

@@ -4,6 +4,7 @@ use crate::case::Launch;
 use crate::model::{Ending, Unfinished};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
+use tilewright_core::Words;
 use tilewright_emulator::{LaunchError, LaunchOptions, Observer, Races, Schedule, Watch};
 
 /// What limits the launches of a case, and who watches them.
@@ -21,6 +22,8 @@ pub struct Control<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Is told from time to time how far the launch at hand is, possibly from several threads.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    /// What findings call a limit that was met; those of Rust programs unless given.
+    pub words: Option<Words>,
 }
 
 /// How far a launch is.
@@ -96,7 +99,9 @@ impl<'a> Running<'a> {
         };
         // Blocks that were executed a second time count once.
         let blocks_done = self.blocks_done.load(Relaxed).min(self.blocks.saturating_sub(1));
-        Some(Unfinished { reason, blocks_done, blocks: self.blocks })
+        let hint = reason.hint();
+        let hint = self.control.words.map_or_else(|| hint.to_string(), |words| hint.said(words));
+        Some(Unfinished { reason, blocks_done, blocks: self.blocks, hint })
     }
 }
 

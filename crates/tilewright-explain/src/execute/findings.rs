@@ -123,6 +123,6 @@ fn failure(error: &emulator::LaunchError) -> Finding {
 pub fn say_how_far(finding: &mut Finding, unfinished: &Unfinished) {
     if finding.kind == FindingKind::NotFinished {
         finding.message += &format!("; {}", unfinished.describe());
-        finding.fix = format!("{}; {}", unfinished.hint(), finding.fix);
+        finding.fix = format!("{}; {}", unfinished.hint, finding.fix);
     }
 }

@@ -1,6 +1,7 @@
 //! A launch that was ended before its time: nothing was found wrong with it, and nothing right.
 
 use serde::Serialize;
+use tilewright_core::{Hint, Setting};
 
 /// What ended a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -15,7 +16,7 @@ pub enum Ending {
 }
 
 /// How far a launch was when it was ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unfinished {
     /// What ended it.
     pub reason: Ending,
@@ -23,6 +24,23 @@ pub struct Unfinished {
     pub blocks_done: u64,
     /// All blocks.
     pub blocks: u64,
+    /// What lets it come to its end, in the words of who asked for the launch.
+    #[serde(skip)]
+    pub hint: String,
+}
+
+impl Ending {
+    /// What lets a launch come to its end that was ended by this.
+    pub fn hint(self) -> Hint {
+        let smaller = Hint::from("take a smaller grid");
+        match self {
+            Self::TimeLimit => {
+                smaller.also(Hint::from("or give it more seconds with ").set(Setting::MaxTime))
+            }
+            Self::StepLimit => smaller.also(Hint::from("or give it more steps with ").set(Setting::MaxSteps)),
+            Self::Interrupted => "let it run to its end, or take a smaller grid".into(),
+        }
+    }
 }
 
 impl Unfinished {
@@ -34,19 +52,6 @@ impl Unfinished {
             Ending::Interrupted => "it was interrupted",
         };
         format!("{what} at {} of the blocks, {} of {}", self.share(), self.blocks_done, self.blocks)
-    }
-
-    /// What lets it come to its end.
-    pub fn hint(&self) -> &'static str {
-        match self.reason {
-            Ending::TimeLimit => {
-                "--max-time, or max-time of a manifest, gives it more seconds; or take a smaller grid"
-            }
-            Ending::StepLimit => {
-                "--max-steps, or max-steps of a manifest, gives it more steps; or take a smaller grid"
-            }
-            Ending::Interrupted => "let it run to its end, or take a smaller grid",
-        }
     }
 
     /// The part of the blocks, in whole percent.
@@ -64,8 +69,10 @@ mod tests {
 
     #[test]
     fn it_says_how_far_it_was() {
-        let at =
-            |blocks_done, blocks| Unfinished { reason: Ending::TimeLimit, blocks_done, blocks }.describe();
+        let at = |blocks_done, blocks| {
+            let reason = Ending::TimeLimit;
+            Unfinished { reason, blocks_done, blocks, hint: reason.hint().to_string() }.describe()
+        };
         assert_eq!(at(12, 400), "the limit of time was met at 3 % of the blocks, 12 of 400");
         assert!(at(0, 1).contains("at 0 % of the blocks, 0 of 1"));
         assert!(at(3, 400).contains("at less than 1 % of the blocks, 3 of 400"));

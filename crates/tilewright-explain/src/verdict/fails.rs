@@ -91,7 +91,7 @@ fn is_not_finished(e: &Explanation) -> Option<Parts> {
         details
             .push("No block came to its end: if one should have, look at what ends the loop there.".into());
     }
-    details.push(format!("Fix: {}.", unfinished.hint()));
+    details.push(format!("Fix: {}.", unfinished.hint));
     details.extend(warned(e));
     Some((Tone::Unsure, headline, details))
 }

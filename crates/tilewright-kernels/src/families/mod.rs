@@ -8,3 +8,13 @@ pub(crate) mod simt;
 pub(crate) mod tensor_cores;
 pub(crate) mod trees;
 pub(crate) mod wgmma;
+
+use crate::{kernel::Kernel, request::Request, way::Way};
+
+/// A family that chooses among ways.
+pub(crate) struct Choosing {
+    pub kernel: &'static Kernel,
+    /// The ways of a product, the fastest first.
+    pub ways: fn(&'static Kernel, &Request) -> Vec<Way>,
+    pub tile_name: fn([u32; 6]) -> Option<String>,
+}

@@ -5,17 +5,14 @@
 //! then costs a page fault of tens of microseconds, which is why products copy explicitly. Try it with kilobytes only:
 //! more managed memory than a device has free can hang it.
 
-mod exhibit;
-
-pub(crate) use exhibit::F32;
-pub use exhibit::{Exhibit, Parameter, Settings, Showing};
-
 use crate::{
     argument::{Argument, Buffer},
-    kernel::{Family, Kernel, Make},
-    launch::{LocalMemory, Symbol},
+    kernel::{
+        Family, Kernel, Make,
+        exhibit::{Exhibit, F32, INPUT, OUTPUT, Parameter, Settings, Stage},
+        launch::{LocalMemory, Symbol},
+    },
 };
-use exhibit::{INPUT, OUTPUT, Stage};
 
 /// Elements that an exhibit works on.
 const N: Parameter =

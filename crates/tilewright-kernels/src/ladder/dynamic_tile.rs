@@ -1,13 +1,12 @@
 //! A tile whose side is chosen at launch.
 
-use super::{
-    FLOAT,
-    rung::{Checks, arguments},
-};
+use super::FLOAT;
 use crate::{
-    kernel::{Family, Kernel, Make},
-    launch::{Launch, Recipe, Symbol},
-    program::Program,
+    kernel::{
+        Family, Kernel, Make,
+        launch::{Launch, Recipe, Symbol},
+        rung::{Checks, arguments},
+    },
     refusal::Refusal,
     request::Request,
 };
@@ -40,7 +39,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let launch = Launch {
         symbols: vec![Symbol { name: "SIDE", bytes: side.to_le_bytes().to_vec() }],
         ..Launch::new(
-            Program::new(kernel, request.variant(), &[]),
+            kernel.program(request.variant(), &[]),
             kernel.entry(),
             grid,
             [side, side, 1],

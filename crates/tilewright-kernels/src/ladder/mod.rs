@@ -2,7 +2,6 @@
 
 mod dynamic_tile;
 mod padded;
-mod rung;
 mod single_block;
 
 pub(crate) use dynamic_tile::SHARED_TILE_DYNAMIC;
@@ -10,9 +9,13 @@ pub use dynamic_tile::{required_shared_memory, square_side};
 pub(crate) use padded::{REGISTER_TILE, SHARED_REGISTER_TILE};
 pub(crate) use single_block::SINGLE_BLOCK;
 
-use crate::kernel::{Family, Kernel, Make, Variant};
-use rung::{Axis, Sizes};
-pub(crate) use rung::{Checks, Rung};
+use crate::{
+    kernel::{
+        Family, Kernel, Make,
+        rung::{Axis, Rung, Sizes},
+    },
+    variant::Variant,
+};
 use tilewright_core::{DType, SemiringId};
 
 const FLOAT: &[Variant] =

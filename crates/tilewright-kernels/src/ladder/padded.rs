@@ -1,16 +1,15 @@
 //! Kernels that read copies of A and B: transposed, and filled up to multiples of the tile.
 
-use super::{
-    FLOAT,
-    rung::{Checks, Size, arguments},
-};
+use super::FLOAT;
 use crate::{
     argument::{Argument, Buffer},
     encoding::Encoding,
-    kernel::{Family, Kernel, Make},
-    launch::{Launch, Recipe},
+    kernel::{
+        Family, Kernel, Make,
+        launch::{Launch, Recipe},
+        rung::{Checks, Size, arguments},
+    },
     pack,
-    program::Program,
     refusal::Refusal,
     request::Request,
 };
@@ -67,7 +66,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             _ => continue,
         };
     }
-    let program = Program::new(kernel, request.variant(), &[]);
+    let program = kernel.program(request.variant(), &[]);
     let packed = |buffer, layout, workspace, side| {
         let copy = Some(pack::Copy { workspace, side, batch: 0 });
         pack::Operand { buffer, layout, batch: 0, copy }

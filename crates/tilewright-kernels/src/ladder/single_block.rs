@@ -1,13 +1,12 @@
 //! All of A and B in the shared memory of one block.
 
-use super::{
-    FLOAT,
-    rung::{Checks, arguments},
-};
+use super::FLOAT;
 use crate::{
-    kernel::{Family, Kernel, Make},
-    launch::{Launch, Recipe},
-    program::Program,
+    kernel::{
+        Family, Kernel, Make,
+        launch::{Launch, Recipe},
+        rung::{Checks, arguments},
+    },
     refusal::Refusal,
     request::Request,
 };
@@ -43,7 +42,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
         return checks.refuse(needs, found, "use shared-tile-ragged or simt");
     }
     let launch = Launch::new(
-        Program::new(kernel, request.variant(), &[]),
+        kernel.program(request.variant(), &[]),
         kernel.entry(),
         [1; 3],
         [size.n, size.m, 1],

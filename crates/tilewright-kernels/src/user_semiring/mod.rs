@@ -4,7 +4,7 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-use crate::{kernel::Variant, request::Scalar};
+use crate::scalar::Scalar;
 use core::{
     fmt,
     hash::{Hash, Hasher},
@@ -12,7 +12,7 @@ use core::{
 use print::{body, literal, operations, sum_of_selection};
 use std::sync::{Mutex, PoisonError};
 use tilewright_core::{
-    DType, Error, ErrorKind, SemiringId, Value,
+    DType, Error, ErrorKind, Value,
     expressions::{DTYPES, Expressions},
 };
 
@@ -86,7 +86,7 @@ impl UserSemiring {
         if !DTYPES.contains(&dtype) {
             let known = DTYPES.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
             let (what, why) = (format!("CUDA expressions on {dtype}"), "they are for other types".into());
-            return Err(ErrorKind::Unsupported { what, why, hint: format!("one of {known}") }.into());
+            return Err(ErrorKind::Unsupported { what, why, hint: format!("one of {known}").into() }.into());
         }
         let function = |name: &str, line: &str, text: &str| {
             format!(
@@ -121,11 +121,6 @@ impl UserSemiring {
     /// The type of its elements.
     pub fn dtype(&self) -> DType {
         self.text.dtype
-    }
-
-    /// What kernels compute. Its costs are estimated as those of max-min, whose terms take operations of their own, too.
-    pub fn variant(&self) -> Variant {
-        Variant { own: Some(*self), ..Variant::new(SemiringId::MaxMin, self.dtype()) }
     }
 
     /// Whether sums may be computed in any order of their terms.

@@ -1,6 +1,6 @@
 //! Expressions as CUDA C++, an operation a line: no text of the user's gets there.
 
-use crate::request::Scalar;
+use crate::scalar::Scalar;
 use core::fmt::Write;
 use tilewright_core::{
     DType, Value,

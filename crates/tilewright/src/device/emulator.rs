@@ -12,7 +12,7 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 use tilewright_arch::Gpu;
-use tilewright_core::{Cancel, DynMut, DynRef, Error, ErrorKind};
+use tilewright_core::{Cancel, DynMut, DynRef, Error, ErrorKind, Hint, Setting};
 use tilewright_cuda::Engine;
 use tilewright_driver::{Launched, Watcher, observe};
 use tilewright_emulator::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Watch};
@@ -180,24 +180,16 @@ fn cut_off(kernel: &str, error: &LaunchError, findings: &[Finding]) -> Option<Er
         let place = findings.iter().find(|finding| finding.kind == kind);
         place.map_or_else(|| error.to_string(), Finding::to_string)
     };
-    let limit = |kind, name: &str, hint: &str| ErrorKind::Device {
+    let limit = |kind, name: &str, more| ErrorKind::Device {
         doing: format!("emulating {kernel}"),
         name: name.into(),
         number: 1,
         text: place(kind),
-        hint: hint.into(),
+        hint: Hint::from("multiply smaller matrices").also(Hint::from("or allow more with ").set(more)),
     };
     let kind = match error {
-        LaunchError::StepLimit { .. } => limit(
-            FindingKind::StepLimit,
-            "limit of steps",
-            "multiply smaller matrices, or allow more: `max_steps`",
-        ),
-        LaunchError::TimeLimit { .. } => limit(
-            FindingKind::TimeLimit,
-            "limit of time",
-            "multiply smaller matrices, or allow more: `max_time`",
-        ),
+        LaunchError::StepLimit { .. } => limit(FindingKind::StepLimit, "limit of steps", Setting::MaxSteps),
+        LaunchError::TimeLimit { .. } => limit(FindingKind::TimeLimit, "limit of time", Setting::MaxTime),
         LaunchError::Interrupted { .. } => {
             ErrorKind::Cancelled { place: Some(place(FindingKind::Interrupted)) }
         }

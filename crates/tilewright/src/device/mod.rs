@@ -8,14 +8,15 @@ mod known;
 use crate::{
     backend::Backend,
     options::{Options, Report},
+    series::{Series, SeriesMut},
 };
 use known::Known;
 pub(crate) use known::variant;
-use std::ptr::NonNull;
+use std::{ptr::NonNull, time::Instant};
 use tilewright_arch::Gpu;
 use tilewright_core::{
-    BatchMut, BatchRef, DType, DynMut, DynRef, Epilogue, Error, Joining, Layout, MatMut, MatRef, Matrix,
-    Problem, Semiring, Update, Value, domain, semiring::Meaning,
+    BatchMut, BatchRef, DType, DynMatrix, DynMut, DynRef, Epilogue, Error, ErrorKind, Joining, Layout,
+    MatMut, MatRef, Problem, Semiring, Update, Value, domain, semiring::Meaning,
 };
 use tilewright_cuda::device_layout;
 use tilewright_kernels::{Alignment, Batch, Form, Request, UserSemiring};
@@ -87,30 +88,10 @@ pub(crate) fn multiply<S: Semiring>(
     job.run(device, (known.operand(a), known.operand(b)), known.result(c), arg)
 }
 
-/// The product over a semiring that is given by its text, joined with the old C where `joins`.
+/// Equally many products by a kernel, all at once. C is not touched on failure, unless no kernel takes them together.
 ///
 /// # Errors
-/// `unavailable` without a GPU or a compiler, and what a device can fail with.
-pub(crate) fn multiply_own(
-    device: Device,
-    own: UserSemiring,
-    c: DynMut<'_>,
-    (a, b): (DynRef<'_>, DynRef<'_>),
-    joins: bool,
-    options: &Options<'_>,
-) -> Result<Report, Failure> {
-    Problem::new(a.layout(), b.layout(), c.layout())?;
-    let rows = [a.layout().rows, b.layout().rows, c.layout().rows];
-    let joining = if joins { Joining::Accumulate } else { Joining::Replace };
-    let (meaning, form, epilogue) = (Meaning::Own(own), Form::Specialised, Epilogue::default());
-    let job = Job { meaning, form, joining, epilogue, count: 1, rows, options };
-    job.run(device, (a, b), c, None)
-}
-
-/// Equally many products by a kernel, all at once. C is not touched on failure.
-///
-/// # Errors
-/// As [`multiply`]; `unsupported` for what no kernel computes as a batch.
+/// As [`multiply`].
 pub(crate) fn multiply_batch<S: Semiring>(
     device: Device,
     c: &mut BatchMut<'_, S::Out>,
@@ -118,30 +99,116 @@ pub(crate) fn multiply_batch<S: Semiring>(
     update: &Update<S>,
     epilogue: Epilogue<DynRef<'_>>,
     options: &Options<'_>,
-) -> Result<Report, Error> {
+) -> Result<Report, Failure> {
     let known = Known::<S>::new()?;
-    let (count, rows) = (c.count(), [a.layout().rows, b.layout().rows, c.layout().rows]);
     let (meaning, joining) = (known.meaning(device, options)?, known.joining(update)?);
-    let job = Job { meaning, form: Form::Specialised, joining, epilogue, count, rows, options };
-    let (a, b, Layout { rows: m, cols: n, .. }) = (a.stacked()?, b.stacked()?, c.layout());
-    let mut all = match update.reads_c() {
-        true => c.as_ref().stacked()?,
-        false => Matrix::filled(count.saturating_mul(m), n, S::finish(S::ZERO))?,
+    let (count, stride) = (c.count(), c.stride());
+    let (Some(first_a), Some(first_b), Some(first_c)) = (a.get(0), b.get(0), c.iter_mut().next()) else {
+        return Ok(Report::here(Backend::Reference, "none: an empty batch".into(), 0, Instant::now()));
     };
-    let operands = (known.operand(a.as_ref()), known.operand(b.as_ref()));
-    let result = known.result(all.as_mut());
-    let report = job.run(device, operands, result, None).map_err(|failure| failure.error)?;
-    // The emulator counts blocks as they end.
-    if let (Device::Present, Some(progress)) = (device, options.progress) {
-        let extents = [count, m, n, a.layout().cols].map(|extent| extent as u64);
-        progress(extents.into_iter().fold(1, u64::saturating_mul));
+    // SAFETY: batches have as many matrices, at these distances; those of C do not touch each other.
+    let (a, b, c) = unsafe {
+        (
+            Series::new(known.operand(first_a), a.count(), a.stride()),
+            Series::new(known.operand(first_b), b.count(), b.stride()),
+            SeriesMut::new(known.result(first_c), count, stride),
+        )
+    };
+    Work { meaning, joining, epilogue, options }.run(device, (a, b), c, None)
+}
+
+/// What is computed of each A and each B of a series.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    pub meaning: Meaning<UserSemiring>,
+    pub joining: Joining<Value>,
+    pub epilogue: Epilogue<DynRef<'a>>,
+    pub options: &'a Options<'a>,
+}
+
+impl Work<'_> {
+    /// The products by a kernel: all at once, or one after another where no kernel takes them together. One product alone has winning terms. Elements are those that the
+    /// semiring admits.
+    ///
+    /// # Errors
+    /// `unavailable` without a GPU or a compiler, `unsupported` for what no kernel computes, and what a device can fail with.
+    pub fn run(
+        &self,
+        device: Device,
+        (a, b): (Series<'_>, Series<'_>),
+        mut c: SeriesMut<'_>,
+        arg: Option<DynMut<'_>>,
+    ) -> Result<Report, Failure> {
+        if c.count == 1 {
+            return self.one(device, (a.first, b.first), c.first, arg);
+        }
+        match self.together(device, (a, b), c.reborrow()) {
+            Err(error) if error.code() == "unsupported" => {}
+            done => return Ok(done?),
+        }
+        let mut total: Option<Report> = None;
+        for t in 0..c.count {
+            let (Some(a), Some(b), Some(c)) = (a.get(t), b.get(t), c.get(t)) else { break };
+            let lost =
+                |failure: Failure| Failure { c: if t > 0 { Target::Lost } else { failure.c }, ..failure };
+            let report = self.one(device, (a, b), c, None).map_err(lost)?;
+            total = Some(report.after(total.take()));
+        }
+        total
+            .ok_or_else(|| ErrorKind::BatchMismatch { a: a.count, b: b.count, c: c.count }.into())
+            .map_err(Error::into)
     }
-    for (t, mut c) in c.iter_mut().enumerate() {
-        let result = all.as_ref().window(t * m, 0, m, n)?;
-        // SAFETY: the window has the shape of C.
-        c.fill_with(|i, j| unsafe { result.get_unchecked(i, j) });
+
+    fn one(
+        &self,
+        device: Device,
+        (a, b): (DynRef<'_>, DynRef<'_>),
+        c: DynMut<'_>,
+        arg: Option<DynMut<'_>>,
+    ) -> Result<Report, Failure> {
+        Problem::new(a.layout(), b.layout(), c.layout())?;
+        let rows = [a.layout().rows, b.layout().rows, c.layout().rows];
+        let report = self.job(1, rows).run(device, (a, b), c, arg)?;
+        self.tell(device, [1, rows[0], b.layout().cols, rows[1]]);
+        Ok(report)
     }
-    Ok(report)
+
+    /// All at once, in copies that lie below each other.
+    fn together(
+        &self,
+        device: Device,
+        (a, b): (Series<'_>, Series<'_>),
+        mut c: SeriesMut<'_>,
+    ) -> Result<Report, Error> {
+        let count = c.count;
+        let [la, lb, lc] = [a.first.layout(), b.first.layout(), c.first.layout()];
+        let (a, b) = (a.stacked()?, b.stacked()?);
+        let mut all = match self.joining.reads_c() {
+            true => c.as_ref().stacked()?,
+            false => DynMatrix::zeros(c.first.dtype(), count.saturating_mul(lc.rows), lc.cols)?,
+        };
+        let job = self.job(count, [la.rows, lb.rows, lc.rows]);
+        let report = job.run(device, (a.as_ref(), b.as_ref()), all.as_mut(), None);
+        let report = report.map_err(|failure| failure.error)?;
+        self.tell(device, [count, lc.rows, lc.cols, la.cols]);
+        for t in 0..count {
+            let result = all.as_ref().window(t * lc.rows, 0, lc.rows, lc.cols)?;
+            c.get(t).map_or(Ok(()), |mut c| c.copy_from(result))?;
+        }
+        Ok(report)
+    }
+
+    fn job(&self, count: usize, rows: [usize; 3]) -> Job<'_> {
+        let Self { meaning, joining, epilogue, options } = *self;
+        Job { meaning, form: Form::Specialised, joining, epilogue, count, rows, options }
+    }
+
+    /// So many terms are finished. The emulator counts blocks as they end.
+    fn tell(&self, device: Device, extents: [usize; 4]) {
+        if let (Device::Present, Some(progress)) = (device, self.options.progress) {
+            progress(extents.into_iter().fold(1, |all, extent| all.saturating_mul(extent as u64)));
+        }
+    }
 }
 
 /// What is computed, besides the matrices.

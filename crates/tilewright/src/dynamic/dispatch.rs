@@ -16,7 +16,7 @@ pub(crate) trait Task {
 }
 
 /// Only finds out whether the update is possible.
-pub(super) struct Check;
+pub(crate) struct Check;
 
 impl Task for Check {
     type Output = ();

@@ -2,7 +2,6 @@
 
 mod dispatch;
 mod run;
-mod stack;
 
 use crate::{
     backend::Backend,
@@ -16,8 +15,8 @@ use tilewright_core::{
     NO_ARG, Problem, SemiringId, Value,
 };
 
-pub(crate) use dispatch::{Task, dispatch};
-pub(crate) use run::typed;
+pub(crate) use dispatch::{Check, Task, dispatch};
+pub(crate) use run::{typed, typed_mut};
 
 /// The product of two matrices whose element type is known at run time.
 ///
@@ -130,7 +129,7 @@ impl<'a> DynProduct<'a> {
                 return Err(ErrorKind::ResultMismatch { what: "C0", rows, cols, m, n }.into());
             }
         }
-        dispatch(self.semiring, self.types(), joining, dispatch::Check)?;
+        dispatch(self.semiring, self.types(), joining, Check)?;
         (self.joining, self.old) = (joining, c0);
         Ok(self)
     }

@@ -31,7 +31,7 @@ pub(crate) fn typed<'a, T: Element>(what: &'static str, m: DynRef<'a>) -> Result
 }
 
 /// As [`typed`], to write to.
-fn typed_mut<'a, T: Element>(what: &'static str, m: DynMut<'a>) -> Result<MatMut<'a, T>, Error> {
+pub(crate) fn typed_mut<'a, T: Element>(what: &'static str, m: DynMut<'a>) -> Result<MatMut<'a, T>, Error> {
     let (expected, found) = (T::DTYPE, m.dtype());
     m.typed().ok_or_else(|| ErrorKind::DTypeMismatch { what, expected, found }.into())
 }

@@ -43,6 +43,19 @@ impl Report {
             why,
         }
     }
+
+    /// This and what was reported before of the same work: the times of both, and the rest of the first.
+    pub(crate) fn after(self, before: Option<Self>) -> Self {
+        let Some(first) = before else { return self };
+        Self {
+            seconds: first.seconds + self.seconds,
+            transfer_seconds: first.transfer_seconds + self.transfer_seconds,
+            prepare_seconds: first.prepare_seconds + self.prepare_seconds,
+            findings: first.findings + self.findings,
+            threads: first.threads.max(self.threads),
+            ..first
+        }
+    }
 }
 
 /// The kernel that computed a product; its text is its name.

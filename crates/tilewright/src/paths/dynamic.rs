@@ -249,7 +249,7 @@ fn unsupported(semiring: SemiringId, dtype: DType) -> Error {
     let hint =
         if known.is_empty() { "choose min-plus, for example".into() } else { format!("one of {known}") };
     let what = format!("best paths over {semiring} on {dtype}");
-    ErrorKind::Unsupported { what, why: String::new(), hint }.into()
+    ErrorKind::Unsupported { what, why: String::new(), hint: hint.into() }.into()
 }
 
 /// As [`close`], and on a device [`close_on`], of a matrix whose type is known at run time.

@@ -274,7 +274,7 @@ fn tell(options: &Options<'_>, terms: f64) {
 }
 
 fn gone() -> Error {
-    ErrorKind::Unavailable { what: "the GPU", why: "it was given back".into(), hint: String::new() }.into()
+    ErrorKind::Unavailable { what: "the GPU", why: "it was given back".into(), hint: "".into() }.into()
 }
 
 impl Drop for OnGpu {

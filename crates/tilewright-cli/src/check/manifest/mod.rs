@@ -10,6 +10,7 @@ pub use document::{Fault, Place, suggestion};
 pub use schema::schema;
 
 use super::budget::Budget;
+use crate::hints;
 use document::{Faults, Section};
 use std::{
     path::{Path, PathBuf},
@@ -242,7 +243,8 @@ fn source(section: &Section<'_>, faults: &mut Faults<'_>) -> Option<Source> {
         (None, Some(name)) => match tilewright::kernels::find(&name.text) {
             Ok(kernel) => Some(Source::Catalogue(kernel)),
             Err(error) => {
-                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                let hint =
+                    hints::said(&error, hints::keys).map(|hint| format!("; {hint}")).unwrap_or_default();
                 faults.add(&name.place, format!("{error}{hint}"));
                 None
             }

@@ -1,12 +1,11 @@
 //! Bulk copies as accesses to global memory: one thread's, of any length.
 
-use super::{GlobalConflict, GlobalView, LINE, PAGE, touch, unordered};
+use super::{GlobalAccess, GlobalConflict, GlobalView, LINE, PAGE, touch, unordered};
 use crate::check::{
     entry::Entry,
-    present::Present,
     runs::Span,
     seen::{Now, Row, Seen, Stores},
-    shared::{Actor, Mode},
+    shared::Mode,
 };
 
 /// log2 of the granules of a lane, more than a line has: all of a line are the lane's.
@@ -30,25 +29,21 @@ fn parts(first: usize, end: usize) -> impl Iterator<Item = Part> {
 
 impl GlobalView<'_> {
     /// A lane's copy reads or writes `bytes` at `offset` of a region. Gives the first conflict.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn copy(
         &mut self,
-        present: Present<'_>,
-        actor: Actor,
+        access: GlobalAccess<'_>,
         lane: u32,
-        mode: Mode,
-        region: usize,
         offset: u64,
         bytes: u32,
     ) -> Option<GlobalConflict> {
         let (first, end) = self.granules(offset, bytes);
-        let mut pages = self.pages.region(region)?;
-        let now = Now::new(present, actor, WIDTH);
+        let mut pages = self.pages.region(access.region)?;
+        let now = Now::new(access.present, access.actor, WIDTH);
         let row = Row::new(1 << lane, 0, WIDTH);
         let mut found = None;
         for Part { page, span } in parts(first, end) {
             let cells = pages.page_or_make(page, || super::Cells::new(self.budget))?;
-            let is_quiet = match mode {
+            let is_quiet = match access.mode {
                 Mode::Read => cells.read(now, span, row),
                 Mode::Write => cells.write(now, span, row),
                 Mode::Update => false,
@@ -58,7 +53,7 @@ impl GlobalView<'_> {
             }
             for from in span.from..span.to {
                 let granule = Span { line: span.line, from, to: from + 1 };
-                let conflict = touch(cells, now, granule, row, present, actor, mode, lane);
+                let conflict = touch(cells, now, granule, row, access, lane);
                 found = found.or(conflict);
             }
         }
@@ -68,18 +63,15 @@ impl GlobalView<'_> {
     /// An access that the block of a copy has made to its bytes since the copy was issued at `stamp`, though nothing but the copy's own
     /// end could allow it: by the thread itself, or by one that the copy's issue is ordered before. What is not ordered at all is
     /// reported by itself.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn since(
         &mut self,
-        present: Present<'_>,
-        actor: Actor,
+        access: GlobalAccess<'_>,
         lane: u32,
-        mode: Mode,
-        region: usize,
         offset: u64,
         bytes: u32,
         stamp: u32,
     ) -> Option<(Entry, Mode)> {
+        let GlobalAccess { present, actor, mode, region } = access;
         let (first, end) = self.granules(offset, bytes);
         let mut pages = self.pages.region(region)?;
         for Part { page, span } in parts(first, end) {
@@ -100,10 +92,10 @@ impl GlobalView<'_> {
                 ];
                 let is_late = |seen: &(Seen, Mode)| {
                     let (block, entry) = (seen.0.block(), seen.0.entry(granule));
-                    block == now_block(present)
+                    block == present.block + 1
                         && entry.stamp() > stamp
                         && mode.conflicts(seen.1)
-                        && unordered(entry, block, present, actor, lane) == 0
+                        && unordered(entry, block, access, lane) == 0
                 };
                 if let Some((seen, earlier_mode)) = seen.into_iter().find(is_late) {
                     return Some((seen.entry(granule), earlier_mode));
@@ -117,9 +109,4 @@ impl GlobalView<'_> {
         let end = offset + u64::from(bytes.max(1));
         ((offset >> self.shift) as usize, (((end - 1) >> self.shift) + 1) as usize)
     }
-}
-
-/// The block plus one.
-fn now_block(present: Present<'_>) -> u32 {
-    present.block + 1
 }

@@ -1,27 +1,19 @@
 //! `cp.async` and the wait for it.
 
-use super::{copies::Copy, plain::gather};
 use crate::check::{Actor, Mode, Strength};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::faults::Faults,
+    lanes::addresses::gather,
+    state::{copies::Copy, step::Step},
+    watch::{faults::Faults, progress::Progress},
 };
 use crate::memory::{lanes, read, write};
-use crate::program::{address, instruction::Space};
+use crate::program::instruction::Space;
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// `cp.async`: data are read now and arrive when their group is waited for.
-    pub fn copy_async(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) {
-        let site = &self.program.sites.copies[index as usize];
+    pub fn copy_async(&mut self, index: u32) {
+        let Self { frame, mask, pc, .. } = *self;
+        let site = &self.program().sites.copies[index as usize];
         let bytes = site.to.bytes;
         let mut reads = 0u32;
         let mut lengths = [bytes; 32];
@@ -36,26 +28,17 @@ impl Worker<'_> {
             reads |= u32::from(lengths[lane] > 0) << lane;
         }
         let to = gather(&site.to, frame, mask);
-        self.count(&site.to, &to, Space::Shared, Mode::Write);
+        self.worker.count(&site.to, &to, Space::Shared, Mode::Write);
         let from = gather(&site.from, frame, if reads == 0 { mask } else { reads });
         if reads != 0 {
-            self.count(&site.from, &from, Space::Global, Mode::Read);
+            self.worker.count(&site.from, &from, Space::Global, Mode::Read);
         }
         let (mut read_faults, mut write_faults) = (Faults::default(), Faults::default());
         for lane in lanes(mask) {
             let mut data = [0; 16];
             let length = lengths[lane];
             if length > 0 {
-                match self.lane_data(
-                    Space::Global,
-                    warp,
-                    team,
-                    from.at[lane],
-                    lane,
-                    length,
-                    bytes,
-                    Mode::Read,
-                ) {
+                match self.lane_data(Space::Global, from.at[lane], lane, length, bytes, Mode::Read) {
                     Ok(source) => {
                         for (byte, to) in data.iter_mut().take(length as usize).enumerate() {
                             // SAFETY: `lane_data` has checked `length` bytes.
@@ -65,75 +48,39 @@ impl Worker<'_> {
                     Err(fault) => read_faults.add(lane, from.at[lane], fault),
                 }
             }
-            match self.lane_data(Space::Shared, warp, team, to.at[lane], lane, bytes, bytes, Mode::Write) {
+            match self.lane_data(Space::Shared, to.at[lane], lane, bytes, bytes, Mode::Write) {
                 Ok(_) => {
                     let copy = Copy { lane: lane as u8, bytes: bytes as u8, to: to.at[lane], data, pc };
-                    warp.copies.issue(lane, copy);
+                    self.warp.copies.issue(lane, copy);
                     let (mode, plain) = (Mode::Write, Strength::Plain);
-                    self.shadow_bytes(warp, team, copy.to, lane, bytes, mode, plain, false, pc);
-                    self.shadow_copy(warp, team, &copy, Progress::Issued);
+                    self.shadow_bytes(copy.to, lane, bytes, mode, plain, false);
+                    self.shadow_copy(&copy, Progress::Issued);
                 }
                 Err(fault) => write_faults.add(lane, to.at[lane], fault),
             }
         }
-        self.report_faults(&read_faults, self.side(warp, team, pc, 0), bytes, Mode::Read);
-        self.report_faults(&write_faults, self.side(warp, team, pc, 0), bytes, Mode::Write);
+        self.report_faults(&read_faults, bytes, Mode::Read);
+        self.report_faults(&write_faults, bytes, Mode::Write);
     }
 
     /// `cp.async.wait_group`, `cp.async.wait_all`.
-    pub fn wait_copies(&mut self, warp: &mut Warp, team: &mut Team, mask: u32, keep: u32) {
+    pub fn wait_copies(&mut self, keep: u32) {
         let keep = (keep != u32::MAX).then_some(keep);
-        for copy in warp.copies.wait(mask, keep) {
+        for copy in self.warp.copies.wait(self.mask, keep) {
             let lane = usize::from(copy.lane);
             let bytes = u32::from(copy.bytes);
-            let data = self.lane_data(Space::Shared, warp, team, copy.to, lane, bytes, bytes, Mode::Write);
+            let data = self.lane_data(Space::Shared, copy.to, lane, bytes, bytes, Mode::Write);
             let Ok(data) = data else { continue };
             for (byte, &value) in copy.data.iter().take(bytes as usize).enumerate() {
                 // SAFETY: `lane_data` has checked the bytes.
                 write(unsafe { data.add(byte) }, 1, value.into());
             }
-            self.shadow_copy(warp, team, &copy, Progress::Done);
+            self.shadow_copy(&copy, Progress::Done);
         }
     }
 
-    fn shadow_copy(&self, warp: &Warp, team: &mut Team, copy: &Copy, progress: Progress) {
-        let actor = Actor { warp: warp.index, pc: copy.pc, strength: Strength::Plain };
-        self.shadow_progress(team, actor, copy.lane.into(), copy.to, copy.bytes.into(), progress);
+    fn shadow_copy(&mut self, copy: &Copy, progress: Progress) {
+        let actor = Actor { warp: self.warp.index, pc: copy.pc, strength: Strength::Plain };
+        self.worker.shadow_progress(self.team, actor, copy.lane.into(), copy.to, copy.bytes.into(), progress);
     }
-
-    /// Tells the shadow of shared memory how far a copy to `at` is.
-    pub fn shadow_progress(
-        &self,
-        team: &mut Team,
-        actor: Actor,
-        lane: usize,
-        at: u64,
-        bytes: u32,
-        progress: Progress,
-    ) {
-        let Some(offset) = self.offset_of(at) else { return };
-        let Team { shadow: Some(shadow), order, .. } = team else { return };
-        match progress {
-            Progress::Issued => shadow.issue(actor, lane as u32, offset, bytes),
-            Progress::Done => shadow.complete(order, actor, lane as u32, offset, bytes),
-            Progress::DoneElsewhere => shadow.written_elsewhere(order, offset, bytes),
-        }
-    }
-
-    /// Where an address of the own block lies in the storage.
-    pub fn offset_of(&self, at: u64) -> Option<u32> {
-        let place = self.launch.shared.place(at).filter(|_| address::rank_of(at).is_none())?;
-        Some((at - self.launch.shared.start(at)) as u32 + place.offset)
-    }
-}
-
-/// How far a copy is.
-#[derive(Clone, Copy)]
-pub enum Progress {
-    /// On its way.
-    Issued,
-    /// There.
-    Done,
-    /// There, from another block.
-    DoneElsewhere,
 }

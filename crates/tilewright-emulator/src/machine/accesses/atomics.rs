@@ -5,11 +5,10 @@ use std::sync::{
     atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
-use super::plain::placed;
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
+    lanes::{addresses::placed, frame::Frame},
+    state::{step::Step, worker::Worker},
     watch::faults::Faults,
 };
 use crate::memory::{Addresses, lanes, read, write};
@@ -19,46 +18,39 @@ use crate::program::{
 };
 use crate::ptx_isa::Type;
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// `atom` and `red`. `false`: a lane was told a value, and none has changed memory, as where all find a lock taken.
-    pub fn atomic(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) -> bool {
-        let site = &self.program.sites.atomics[index as usize];
+    pub fn atomic(&mut self, index: u32) -> bool {
+        let Self { frame, mask, .. } = *self;
+        let site = &self.program().sites.atomics[index as usize];
         let memory = &site.memory;
         let (addresses, space) = placed(memory, frame, mask);
-        self.count_atomic(index, warp, team, &addresses, space);
+        self.count_atomic(index, &addresses, space);
         let mut faults = Faults::default();
         let bytes = memory.bytes * memory.elements;
         let mut checked = 0u32;
         let mut data = [std::ptr::null_mut(); 32];
         for lane in lanes(mask) {
             let at = addresses.at[lane];
-            match self.lane_data(space, warp, team, at, lane, bytes, bytes, Mode::Update) {
+            match self.lane_data(space, at, lane, bytes, bytes, Mode::Update) {
                 Ok(found) => {
-                    team.touch(space, at, self.side(warp, team, pc, 1 << lane));
+                    self.team.touch(space, at, self.side(1 << lane));
                     data[lane] = found;
                     checked |= 1 << lane;
                 }
                 Err(fault) => faults.add(lane, at, fault),
             }
         }
-        self.report_faults(&faults, self.side(warp, team, pc, 0), bytes, Mode::Update);
+        self.report_faults(&faults, bytes, Mode::Update);
         if checked == 0 {
             return true;
         }
         // Before anybody can see the new values.
         let all = Addresses { mask: checked, ..addresses };
-        self.order(memory, warp, team, &all, space, Mode::Update);
+        self.order(memory, &all, space, Mode::Update);
         let swaps = site.op == AtomicOp::Cas;
         if !swaps {
-            self.shadow_atomic(site, warp, team, &all, space, Mode::Update, frame, pc);
+            self.shadow_atomic(site, &all, space, Mode::Update);
         }
         let mut stored = 0u32;
         let mut has_changed = site.ty == Type::B128 || memory.values.iter().all(Option::is_none);
@@ -87,27 +79,16 @@ impl Worker<'_> {
             // A compare-and-swap that finds another value than it compares with is a load.
             for (mode, mask) in [(Mode::Update, stored), (Mode::Read, checked & !stored)] {
                 let part = Addresses { mask, ..addresses };
-                self.shadow_atomic(site, warp, team, &part, space, mode, frame, pc);
+                self.shadow_atomic(site, &part, space, mode);
             }
         }
         if space == Space::Global {
-            self.learn_of_blocks(memory, team, &all);
+            self.learn_of_blocks(memory, &all);
         }
         has_changed
     }
 
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    fn shadow_atomic(
-        &mut self,
-        site: &AtomicSite,
-        warp: &mut Warp,
-        team: &mut Team,
-        addresses: &Addresses,
-        space: Space,
-        mode: Mode,
-        frame: Frame,
-        pc: u32,
-    ) {
+    fn shadow_atomic(&mut self, site: &AtomicSite, addresses: &Addresses, space: Space, mode: Mode) {
         // Races are told per object: lanes of another object are looked at by themselves.
         let mut rest = addresses.mask;
         if space == Space::Shared {
@@ -118,8 +99,8 @@ impl Worker<'_> {
         while rest != 0 {
             let first = addresses.at[rest.trailing_zeros() as usize];
             let object = match space {
-                Space::Shared => team.shared.object(&self.launch.shared, first),
-                Space::Global => self.launch.memory.object(first),
+                Space::Shared => self.team.shared.object(&self.launch().shared, first),
+                Space::Global => self.launch().memory.object(first),
                 _ => None,
             };
             let Some(object) = object else { return };
@@ -130,39 +111,34 @@ impl Worker<'_> {
             group.at =
                 std::array::from_fn(|lane| if group.mask >> lane & 1 == 1 { group.at[lane] } else { first });
             rest &= !group.mask;
-            if space == Space::Shared && team.shadow.is_some() {
-                self.shadow_shared(&site.memory, warp, team, &group, &object, mode, frame, pc);
-            } else if space == Space::Global && self.shadow.is_some() {
-                self.shadow_global(&site.memory, warp, team, &group, &object, mode, frame, pc);
+            if space == Space::Shared && self.team.shadow.is_some() {
+                self.shadow_shared(&site.memory, &group, &object, mode);
+            } else if space == Space::Global && self.worker.shadow.is_some() {
+                self.shadow_global(&site.memory, &group, &object, mode);
             }
         }
     }
 
-    fn count_atomic(
-        &mut self,
-        index: u32,
-        warp: &Warp,
-        team: &mut Team,
-        addresses: &Addresses,
-        space: Space,
-    ) {
-        let site = &self.program.sites.atomics[index as usize];
+    fn count_atomic(&mut self, index: u32, addresses: &Addresses, space: Space) {
+        let site = &self.program().sites.atomics[index as usize];
         if space == Space::Shared && site.loads.is_some() {
             for mode in [Mode::Read, Mode::Update] {
-                self.observe(&site.memory, addresses, space, mode);
+                self.worker.observe(&site.memory, addresses, space, mode);
             }
-            self.contend(index, warp.index, team, addresses);
+            self.worker.contend(index, self.warp.index, self.team, addresses);
             return;
         }
-        self.count(&site.memory, addresses, space, Mode::Update);
+        self.worker.count(&site.memory, addresses, space, Mode::Update);
         let counter = site.memory.counter as usize;
         match space {
-            Space::Shared => self.count_serial(counter, addresses),
-            Space::Global => self.count_turns(counter, addresses),
+            Space::Shared => self.worker.count_serial(counter, addresses),
+            Space::Global => self.worker.count_turns(counter, addresses),
             _ => {}
         }
     }
+}
 
+impl Worker<'_> {
     /// Lanes of a global atomic that meet in an address take turns.
     fn count_turns(&mut self, counter: usize, addresses: &Addresses) {
         let sectors = tilewright_arch::memory::global::atomic_sectors(&addresses.at, addresses.mask);

@@ -1,13 +1,9 @@
 //! Accesses lane by lane, with every check.
 
-use crate::check::{Mode, Side};
+use crate::check::Mode;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::{
-        faults::{Fault, Faults},
-        unwritten::Unwritten,
-    },
+    state::step::Step,
+    watch::faults::{Fault, Faults},
 };
 use crate::memory::{Addresses, Object, lanes, read, write};
 use crate::program::{
@@ -15,29 +11,21 @@ use crate::program::{
     instruction::{MemorySite, Space},
 };
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// Any access, lane by lane, with every check.
     #[cold]
     #[inline(never)]
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    pub fn lane_by_lane(
-        &mut self,
-        site: &MemorySite,
-        space: Space,
-        warp: &mut Warp,
-        team: &mut Team,
-        addresses: &Addresses,
-        frame: Frame,
-        pc: u32,
-        mode: Mode,
-    ) {
-        let (mut faults, mut unwritten) = (Faults::default(), Unwritten::default());
+    pub fn lane_by_lane(&mut self, site: &MemorySite, space: Space, addresses: &Addresses, mode: Mode) {
+        let frame = self.frame;
+        let mut faults = Faults::default();
+        // Where a lane reads constant memory that nobody has filled, and which lanes do.
+        let mut unfilled: Option<(u64, u32)> = None;
         let size = site.bytes * site.elements;
         for lane in lanes(addresses.mask) {
             let at = addresses.at[lane];
-            let data = match self.lane_data(space, warp, team, at, lane, size, size, mode) {
+            let data = match self.lane_data(space, at, lane, size, size, mode) {
                 Ok(data) => {
-                    team.touch(space, at, self.side(warp, team, pc, 1 << lane));
+                    self.team.touch(space, at, self.side(1 << lane));
                     Some(data)
                 }
                 Err(fault) => {
@@ -50,21 +38,10 @@ impl Worker<'_> {
                 // SAFETY: `lane_data` has checked the whole vector.
                 let data = data.map(|data| unsafe { data.add(element * site.bytes as usize) });
                 if mode == Mode::Read {
-                    if let Some(data) = data {
-                        let bytes = site.bytes;
-                        self.note_unwritten(
-                            &mut unwritten,
-                            space,
-                            warp,
-                            team,
-                            frame,
-                            slot,
-                            lane,
-                            at,
-                            data,
-                            bytes,
-                            pc,
-                        );
+                    if let Some(data) = data
+                        && self.note_unwritten(space, slot, lane, at, data, site.bytes)
+                    {
+                        unfilled.get_or_insert((at, 0)).1 |= 1 << lane;
                     }
                     let value = data.map_or(0, |data| read(data, site.bytes));
                     frame.set_lane(slot, lane, value);
@@ -73,18 +50,16 @@ impl Worker<'_> {
                 }
             }
         }
-        let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: 0 };
-        self.report_faults(&faults, side, size, mode);
-        self.report_unwritten(&unwritten, side);
+        self.report_faults(&faults, size, mode);
+        if let Some((at, lanes)) = unfilled {
+            self.worker.report_unfilled(at, self.side(lanes));
+        }
     }
 
     /// The data of one lane's access, or why there is none.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn lane_data(
         &mut self,
         space: Space,
-        warp: &mut Warp,
-        team: &mut Team,
         at: u64,
         lane: usize,
         bytes: u32,
@@ -93,28 +68,28 @@ impl Worker<'_> {
     ) -> Result<*mut u8, Fault> {
         let aligned = at.is_multiple_of(u64::from(align));
         let object = match space {
-            Space::Shared => match team.cluster.object(&self.launch.shared, at) {
-                Some((rank, _)) if team.cluster.has_exited(rank) => return Err(Fault::Exited),
+            Space::Shared => match self.team.cluster.object(&self.launch().shared, at) {
+                Some((rank, _)) if self.team.cluster.has_exited(rank) => return Err(Fault::Exited),
                 Some((rank, object)) => {
                     if mode != Mode::Read {
-                        team.cluster.note_written(rank, &self.launch.shared, at, bytes);
-                        if rank == team.rank {
-                            team.take_written();
+                        self.team.cluster.note_written(rank, &self.launch().shared, at, bytes);
+                        if rank == self.team.rank {
+                            self.team.take_written();
                         }
                     }
                     object
                 }
-                None => match team.shared.object(&self.launch.shared, at) {
+                None => match self.team.shared.object(&self.launch().shared, at) {
                     Some(object) => object,
                     None => return Err(Fault::NoObject { space }),
                 },
             },
-            Space::Local => match self.program.locals.find(at) {
-                Some(place) => warp.local.object(self.program, lane, &place, &self.launch.budget),
+            Space::Local => match self.program().locals.find(at) {
+                Some(place) => self.warp.local.object(self.program(), lane, &place, &self.launch().budget),
                 None => return Err(Fault::NoObject { space }),
             },
             Space::Param => {
-                let params = &self.launch.params;
+                let params = &self.launch().params;
                 let data = params.as_ptr().cast_mut();
                 Object { start: 0, bytes: params.len() as u64, data, writable: false }
             }
@@ -126,10 +101,10 @@ impl Worker<'_> {
                     address::PARAM_WINDOW => Space::Param,
                     _ => Space::Global,
                 };
-                return self.lane_data(space, warp, team, at - start, lane, bytes, align, mode);
+                return self.lane_data(space, at - start, lane, bytes, align, mode);
             }
             Space::Global | Space::Const | Space::Texture => {
-                let (memory, heap) = (self.launch.memory, self.launch.heap);
+                let (memory, heap) = (self.launch().memory, self.launch().heap);
                 let object = memory.object(at).or_else(|| heap.object(at)).or_else(|| memory.mapped(at));
                 object.ok_or(Fault::NoObject { space: Space::Global })?
             }
@@ -144,7 +119,7 @@ impl Worker<'_> {
         if !aligned {
             if mode != Mode::Read && space == Space::Local {
                 // What is read there later follows from this fault, and is none of its own.
-                warp.local.write(lane, data, bytes);
+                self.warp.local.write(lane, data, bytes);
             }
             return Err(Fault::Misaligned { space, offset });
         }
@@ -153,8 +128,8 @@ impl Worker<'_> {
         }
         if mode != Mode::Read {
             match space {
-                Space::Local => warp.local.write(lane, data, bytes),
-                Space::Global => self.keep(at, &object, bytes),
+                Space::Local => self.warp.local.write(lane, data, bytes),
+                Space::Global => self.worker.keep(at, &object, bytes),
                 _ => {}
             }
         }

@@ -1,45 +1,33 @@
 //! The memory side of matrix instructions.
 
-use super::{plain::placed, tiles::Tile};
+use super::tiles::Tile;
 use crate::alu;
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::{
-        definedness::{Bits, Decision},
-        faults::Faults,
-    },
+    lanes::{addresses::placed, frame::Frame},
+    state::{step::Step, undefined::Bits, warp::Warp},
+    watch::{definedness::Decision, faults::Faults},
 };
 use crate::memory::{Addresses, lanes, read, write};
 use crate::program::instruction::{MemorySite, Slot, Space, Transpose, Width};
 use crate::ptx_isa::{Fragment, Major};
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// `ldmatrix` and `stmatrix`: lanes 8 i to 8 i + 7 hold the addresses of the rows of matrix i.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    pub fn move_matrices(
-        &mut self,
-        mode: Mode,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) {
-        let site = &self.program.sites.matrices[index as usize];
+    pub fn move_matrices(&mut self, mode: Mode, index: u32) {
+        let Self { frame, mask, .. } = *self;
+        let site = &self.program().sites.matrices[index as usize];
         let matrices = site.memory.values.len();
-        let (addresses, space) = self.matrix_rows(&site.memory, frame, mask, matrices);
+        let (addresses, space) = self.matrix_rows(&site.memory, matrices);
         let mut faults = Faults::default();
         for (matrix, slot) in site.memory.values.iter().enumerate() {
             let Some(slot) = *slot else { continue };
             let mut values = if mode == Mode::Read { [0; 32] } else { frame.row(slot) };
-            let mut undefined = Undefinedness::of(mode, warp, frame, slot);
+            let mut undefined = Undefinedness::of(mode, self.warp, frame, slot);
             for row in 0..8 {
                 let lane = 8 * matrix + row;
                 let at = addresses.at[lane];
-                let whole = self.element(space, warp, team, at, lane, 16, mode, &mut faults, pc);
+                let whole = self.element(space, at, lane, 16, mode, &mut faults);
                 let Some(whole) = whole else { continue };
                 for column in 0..8 {
                     let (holder, half) = match site.transpose {
@@ -55,30 +43,25 @@ impl Worker<'_> {
                     } else {
                         write(cell, 2, values[holder] >> (16 * half));
                         let (bits, source) = undefined.part(holder, 16 * half as u32, 16);
-                        self.store_undefined(warp, team, space, at + 2 * column as u64, 2, bits, source, pc);
+                        self.store_undefined(space, at + 2 * column as u64, 2, bits, source);
                     }
                 }
             }
             if mode == Mode::Read {
                 frame.set_row(slot, &values, mask);
-                warp.add_undefined(self.program, frame, slot, &undefined.0, mask);
+                self.warp.add_undefined(self.program(), frame, slot, &undefined.0, mask);
             }
         }
-        self.report_faults(&faults, self.side(warp, team, pc, 0), 16, mode);
+        self.report_faults(&faults, 16, mode);
     }
 
     /// Counts the rows of `matrices` 8 x 8 matrices: each is 8 lanes of 16 bytes, one wavefront if they do not conflict.
-    fn matrix_rows(
-        &mut self,
-        site: &MemorySite,
-        frame: Frame,
-        mask: u32,
-        matrices: usize,
-    ) -> (Addresses, Space) {
+    fn matrix_rows(&mut self, site: &MemorySite, matrices: usize) -> (Addresses, Space) {
+        let Self { frame, mask, .. } = *self;
         let (addresses, space) = placed(site, frame, mask);
         let named = u32::MAX >> (32 - 8 * matrices.min(4) as u32);
         let used = Addresses { at: addresses.at, mask: mask & named };
-        let count = &mut self.counts.accesses[site.counter as usize];
+        let count = &mut self.worker.counts.accesses[site.counter as usize];
         // Rows of a matrix are not paired as the lanes of plain loads are: loads follow the rule of stores.
         let cost = tilewright_arch::memory::shared::store(&used.at, used.mask, 16);
         count.requests += 1;
@@ -86,17 +69,18 @@ impl Worker<'_> {
         count.bytes += 16 * u64::from(used.mask.count_ones());
         count.wavefronts += u64::from(cost.wavefronts);
         count.ideal_wavefronts += u64::from(cost.ideal);
-        self.counts.spaces[site.counter as usize] |= 1 << Space::Shared as u8;
+        self.worker.counts.spaces[site.counter as usize] |= 1 << Space::Shared as u8;
         (addresses, space)
     }
 
     /// `mma.sync`, `wmma.mma`.
-    pub fn mma(&self, frame: Frame, index: u32, mask: u32) {
-        let site = &self.program.sites.mmas[index as usize];
+    pub fn mma(&self, index: u32) {
+        let Self { frame, mask, .. } = *self;
+        let site = &self.program().sites.mmas[index as usize];
         let rows = |slots: &[Slot]| -> Vec<[u64; 32]> { slots.iter().map(|&slot| frame.row(slot)).collect() };
         let mut d = vec![[0; 32]; site.d.len()];
         let (a, b, c) = (rows(&site.a), rows(&site.b), rows(&site.c));
-        alu::multiply(&site.op, self.launch.capability, [&a, &b, &c], &mut d);
+        alu::multiply(&site.op, self.launch().capability, [&a, &b, &c], &mut d);
         for (slot, values) in site.d.iter().zip(&d) {
             frame.set_row(*slot, values, mask);
         }
@@ -104,18 +88,9 @@ impl Worker<'_> {
 
     /// `wmma.load` and `wmma.store`: moves a fragment element by element. Which lane holds which is the machine's own choice; what the access costs is that of the
     /// hardware, see [`Tile`].
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    pub fn move_fragment(
-        &mut self,
-        mode: Mode,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) {
-        let site = &self.program.sites.wmmas[index as usize];
+    pub fn move_fragment(&mut self, mode: Mode, index: u32) {
+        let Self { frame, mask, .. } = *self;
+        let site = &self.program().sites.wmmas[index as usize];
         let (bases, space) = placed(&site.memory, frame, mask);
         let (rows, columns) = match site.fragment {
             Fragment::A => (site.op.m, site.op.k),
@@ -131,7 +106,7 @@ impl Worker<'_> {
         };
         let first = mask.trailing_zeros() as usize & 31;
         let tile = Tile::new(bases.at[first], (rows, columns), site.major, stride_of(first), bits);
-        self.count_tile(site, tile, mask, space, mode);
+        self.worker.count_tile(site, tile, mask, space, mode);
         let per_register =
             |width: Width| (if width == Width::Double { 64 } else { 32 } / bits).max(1) as usize;
         for (register, slot) in site.memory.values.iter().enumerate() {
@@ -141,7 +116,7 @@ impl Worker<'_> {
             if mode == Mode::Read {
                 values = [0; 32];
             }
-            let mut undefined = Undefinedness::of(mode, warp, frame, slot);
+            let mut undefined = Undefinedness::of(mode, self.warp, frame, slot);
             for element in 0..elements {
                 let mut at = [0; 32];
                 for (lane, at) in at.iter_mut().enumerate() {
@@ -156,7 +131,7 @@ impl Worker<'_> {
                 }
                 let bytes = site.ty.bytes();
                 for lane in lanes(mask) {
-                    let cell = self.element(space, warp, team, at[lane], lane, bytes, mode, &mut faults, pc);
+                    let cell = self.element(space, at[lane], lane, bytes, mode, &mut faults);
                     let Some(cell) = cell else { continue };
                     let shift = element as u64 * bits;
                     if mode == Mode::Read {
@@ -166,41 +141,30 @@ impl Worker<'_> {
                     } else {
                         write(cell.data, bytes, values[lane] >> shift);
                         let (lost, source) = undefined.part(lane, shift as u32, 8 * bytes);
-                        self.store_undefined(warp, team, space, at[lane], bytes, lost, source, pc);
+                        self.store_undefined(space, at[lane], bytes, lost, source);
                     }
                 }
             }
             if mode == Mode::Read {
                 frame.set_row(slot, &values, mask);
-                warp.add_undefined(self.program, frame, slot, &undefined.0, mask);
+                self.warp.add_undefined(self.program(), frame, slot, &undefined.0, mask);
             }
         }
-        self.report_faults(&faults, self.side(warp, team, pc, 0), site.ty.bytes(), mode);
+        self.report_faults(&faults, site.ty.bytes(), mode);
     }
 
     /// A cell is stored with bits that have no value: they go with it to shared memory; in other memory somebody looks.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    fn store_undefined(
-        &mut self,
-        warp: &Warp,
-        team: &mut Team,
-        space: Space,
-        at: u64,
-        bytes: u32,
-        bits: u64,
-        source: u16,
-        pc: u32,
-    ) {
+    fn store_undefined(&mut self, space: Space, at: u64, bytes: u32, bits: u64, source: u16) {
         if bits == 0 {
             return;
         }
         if space == Space::Shared {
-            team.undefined.set(at, bytes, bits, source);
+            self.team.undefined.set(at, bytes, bits, source);
             return;
         }
         let mut lost = Bits::NONE;
         lost.add(0, bits, source);
-        self.decide(team, warp.index, pc, &lost, 1, Decision::Global);
+        self.decide(&lost, 1, Decision::Global);
     }
 }
 

@@ -3,13 +3,16 @@
 //! PTX leaves open what the word holds. Here it is, from the lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20), bytes that are
 //! missing (21, signed), the parity of the phase, and a mark that it is initialised.
 
-use super::plain::placed;
 use crate::check::{FindingKind, Mode, Severity, Strength};
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    tensor::transfer::Transfer,
-    watch::{faults::Faults, observer::EventKind},
+    lanes::addresses::placed,
+    state::{
+        observer::EventKind,
+        step::Step,
+        transfer::Transfer,
+        waiting::{Missing, Waiting},
+    },
+    watch::faults::Faults,
 };
 use crate::memory::{lanes, read, write};
 use crate::program::{
@@ -85,40 +88,6 @@ impl Word {
     }
 }
 
-/// What a phase of an mbarrier still lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
-    arrivals: u64,
-    expected: u64,
-    bytes: i64,
-}
-
-impl Missing {
-    /// What is missing, and what to do about it.
-    pub fn sentences(self) -> (String, &'static str) {
-        let Self { arrivals, expected, bytes } = self;
-        let of_arrivals = match (arrivals, expected) {
-            (0, _) => "all threads have arrived".into(),
-            (all, expected) if all == expected => format!("nobody has arrived of {expected}"),
-            (some, expected) => format!("{some} arrivals of {expected} are missing"),
-        };
-        let lacks = match bytes {
-            0 => of_arrivals,
-            1.. => format!("{of_arrivals}, and {bytes} bytes that were announced have not come"),
-            _ => format!("{of_arrivals}, and {} bytes have come that were not announced", -bytes),
-        };
-        let fix = match bytes {
-            0 => {
-                "initialise it with the number of threads that arrive in each phase, and flip the parity that is waited for after every phase: 0 is that of the first"
-            }
-            _ => {
-                "announce with expect_tx the bytes of all copies of a phase: of a tensor's box all, also those outside of the tensor"
-            }
-        };
-        (lacks, fix)
-    }
-}
-
 /// What is wrong with the use of an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Misuse {
@@ -131,21 +100,14 @@ enum Misuse {
     Bytes,
 }
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// An instruction on an mbarrier. Returns whether a lane waits for others.
-    pub fn mbarrier(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) -> bool {
-        let site = &self.program.sites.mbarriers[index as usize];
+    pub fn mbarrier(&mut self, index: u32) -> bool {
+        let Self { frame, mask, pc, .. } = *self;
+        let site = &self.program().sites.mbarriers[index as usize];
         if let MbarrierKind::Copies { .. } = site.kind {
             // They arrive together with their data.
-            self.wait_copies(warp, team, mask, u32::MAX);
+            self.wait_copies(u32::MAX);
         }
         let (addresses, space) = placed(&site.memory, frame, mask);
         let mode = match site.kind {
@@ -156,7 +118,7 @@ impl Worker<'_> {
         let (mut faults, mut missing, mut misused) = (Faults::default(), None, None);
         for lane in lanes(mask) {
             let at = addresses.at[lane];
-            let data = match self.lane_data(space, warp, team, at, lane, 8, 8, mode) {
+            let data = match self.lane_data(space, at, lane, 8, 8, mode) {
                 Ok(data) => data,
                 Err(fault) => {
                     faults.add(lane, at, fault);
@@ -166,19 +128,19 @@ impl Worker<'_> {
             let operand = site.operand.map(|slot| frame.lane(slot, lane));
             let mut stepped = step(site, read(data, 8), operand);
             if space == Space::Shared {
-                team.touch(space, at, self.side(warp, team, pc, 1 << lane));
+                self.team.touch(space, at, self.side(1 << lane));
                 let strength = if mode == Mode::Write { Strength::Plain } else { Strength::Atomic };
                 let is_same = stepped.as_ref().is_ok_and(|step| step.word == read(data, 8));
-                self.shadow_bytes(warp, team, at, lane, 8, mode, strength, is_same, pc);
+                self.shadow_bytes(at, lane, 8, mode, strength, is_same);
             }
-            if matches!(stepped, Ok(Step { passed: false, .. })) && self.finish_loads(warp, team, at) {
+            if matches!(stepped, Ok(Outcome { passed: false, .. })) && self.finish_loads(at) {
                 stepped = step(site, read(data, 8), operand);
             }
             match stepped {
-                Ok(Step { word, result, passed }) => {
+                Ok(Outcome { word, result, passed }) => {
                     if space == Space::Shared {
                         let change = (read(data, 8), word);
-                        self.count_use((site.kind, passed), team, warp, at, pc, change);
+                        self.count_use((site.kind, passed), at, change);
                     }
                     write(data, 8, word);
                     missing =
@@ -187,12 +149,12 @@ impl Worker<'_> {
                         frame.set_lane(*dst, lane, result);
                     }
                     if site.orders && mode == Mode::Update {
-                        self.release_at(team, warp, at, lane);
+                        self.release_at(at, lane);
                     } else if site.orders && mode == Mode::Read && passed {
-                        self.acquire_at(team, warp, at, lane);
+                        self.acquire_at(at, lane);
                     }
                     if mode == Mode::Read && passed && space == Space::Shared {
-                        self.note_passed(team, warp.index, at);
+                        self.team.note_passed(self.warp.index, at);
                     }
                 }
                 Err(misuse) => {
@@ -201,35 +163,29 @@ impl Worker<'_> {
                 }
             }
         }
-        self.report_faults(&faults, self.side(warp, team, pc, 0), 8, mode);
+        self.report_faults(&faults, 8, mode);
         if let Some((misuse, lanes)) = misused {
-            self.report_misuse(misuse, warp, team, pc, lanes);
+            self.report_misuse(misuse, lanes);
         }
         match missing {
             Some((at, missing)) => {
-                if warp.keeps_waiting(pc, mask, at, missing, team.cluster.events.get()) {
-                    self.tell(EventKind::Waits, team, warp.index, Some(at));
+                let event = self.team.cluster.events.get();
+                if self.warp.waiting.keep(Waiting { pc, lanes: mask, at, missing, event }) {
+                    self.worker.tell(EventKind::Waits, self.team, self.warp.index, Some(at));
                 }
             }
             None => {
-                warp.stops_waiting(mask);
-                team.cluster.happened();
+                self.warp.waiting.stop(mask);
+                self.team.cluster.happened();
             }
         }
         missing.is_some()
     }
 
     /// Counts what a lane has done at an mbarrier, whose word has changed.
-    fn count_use(
-        &mut self,
-        (kind, passed): (MbarrierKind, bool),
-        team: &Team,
-        warp: &Warp,
-        at: u64,
-        pc: u32,
-        (before, after): (u64, u64),
-    ) {
-        let done = self.counts.mbarriers.at(address::without_rank(at), pc);
+    fn count_use(&mut self, (kind, passed): (MbarrierKind, bool), at: u64, (before, after): (u64, u64)) {
+        let pc = self.pc;
+        let done = self.worker.counts.mbarriers.at(address::without_rank(at), pc);
         let event = match kind {
             MbarrierKind::Wait { .. } if passed => {
                 done.waits += 1;
@@ -246,80 +202,73 @@ impl Worker<'_> {
             }
         };
         let ended = Word::unpack(after).map_or(0, |word| word.phases_since(before));
-        self.tell_use(event, ended, team, warp.index, at, pc);
+        self.tell_use(event, ended, self.warp.index, at);
     }
 
     /// Tells of what was done at an mbarrier, and of the phases that have ended by it.
-    fn tell_use(&mut self, event: EventKind, ended: u64, team: &Team, warp: u32, at: u64, pc: u32) {
-        self.tell(event, team, warp, Some(at));
+    fn tell_use(&mut self, event: EventKind, ended: u64, warp: u32, at: u64) {
+        let pc = self.pc;
+        self.worker.tell(event, self.team, warp, Some(at));
         if ended > 0 {
-            self.counts.mbarriers.at(address::without_rank(at), pc).phases += ended;
-            self.tell(EventKind::Ends, team, warp, Some(at));
+            self.worker.counts.mbarriers.at(address::without_rank(at), pc).phases += ended;
+            self.worker.tell(EventKind::Ends, self.team, warp, Some(at));
         }
     }
 
     /// A bulk copy has come: its bytes are no longer missing.
-    pub fn complete_bytes(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        at: u64,
-        transfer: &Transfer,
-        bytes: u64,
-    ) {
+    pub fn complete_bytes(&mut self, at: u64, transfer: &Transfer, bytes: u64) {
         let (lane, pc) = (usize::from(transfer.lane), transfer.pc);
-        match self.lane_data(Space::Shared, warp, team, at, lane, 8, 8, Mode::Update) {
+        match self.lane_data(Space::Shared, at, lane, 8, 8, Mode::Update) {
             Ok(data) => match Word::unpack(read(data, 8)) {
                 Some(mut word) => {
                     if let Err(misuse) = word.announce(-(bytes as i64)) {
-                        self.report_misuse(misuse, warp, team, pc, 1 << lane);
+                        self.report_misuse(misuse, 1 << lane);
                     }
                     word.complete();
-                    let done = self.counts.mbarriers.at(address::without_rank(at), pc);
+                    let done = self.worker.counts.mbarriers.at(address::without_rank(at), pc);
                     done.copies += 1;
                     done.bytes += bytes;
                     let ended = word.phases_since(read(data, 8));
-                    self.tell_use(EventKind::Lands, ended, team, transfer.warp, at, pc);
+                    self.tell_use(EventKind::Lands, ended, transfer.warp, at);
                     write(data, 8, word.pack());
-                    team.cluster.happened();
-                    if transfer.block == team.number {
-                        team.order.publish(at, transfer.warp, lane as u32, true);
+                    self.team.cluster.happened();
+                    if transfer.block == self.team.number {
+                        self.team.order.publish(at, transfer.warp, lane as u32, true);
                     }
                 }
-                None => self.report_misuse(Misuse::NotInitialised, warp, team, pc, 1 << lane),
+                None => self.report_misuse(Misuse::NotInitialised, 1 << lane),
             },
             Err(fault) => {
                 let mut faults = Faults::default();
                 faults.add(lane, at, fault);
-                self.report_faults(&faults, self.side(warp, team, pc, 1 << lane), 8, Mode::Update);
+                self.report_faults(&faults, 8, Mode::Update);
             }
         }
     }
 
     /// A lane's arrival publishes what it did before: to its block, or to the block whose mbarrier it is.
-    fn release_at(&self, team: &mut Team, warp: &Warp, at: u64, lane: usize) {
+    fn release_at(&mut self, at: u64, lane: usize) {
         let rank = address::rank_of(at);
-        if rank.is_none_or(|rank| rank == team.rank) {
-            team.order.publish(address::without_rank(at), warp.index, lane as u32, true);
+        if rank.is_none_or(|rank| rank == self.team.rank) {
+            self.team.order.publish(address::without_rank(at), self.warp.index, lane as u32, true);
         }
         if rank.is_some() {
-            team.order.now += 1;
-            team.known.fenced = Some(team.order.now);
-            let place = team.cluster.place_of(at);
-            self.launch.blocks.publish(place, team.number, team.order.now, &team.known);
+            self.team.order.now += 1;
+            self.team.known.fenced = Some(self.team.order.now);
+            let place = self.team.cluster.place_of(at);
+            self.launch().blocks.publish(place, self.team.number, self.team.order.now, &self.team.known);
         }
     }
 
     /// A lane that has waited knows what those did before that have arrived.
-    fn acquire_at(&self, team: &mut Team, warp: &Warp, at: u64, lane: usize) {
-        team.order.learn(at, warp.index, lane as u32);
-        let place = team.cluster.place_of(address::by_rank(at, team.rank));
-        self.launch.blocks.learn(place, &mut team.known);
+    fn acquire_at(&mut self, at: u64, lane: usize) {
+        self.team.order.learn(at, self.warp.index, lane as u32);
+        let place = self.team.cluster.place_of(address::by_rank(at, self.team.rank));
+        self.launch().blocks.learn(place, &mut self.team.known);
     }
 
-    fn report_misuse(&mut self, misuse: Misuse, warp: &Warp, team: &Team, pc: u32, lanes: u32) {
-        let side = self.side(warp, team, pc, lanes);
-        self.report(FindingKind::InvalidMbarrier, Severity::Error, side, || {
+    fn report_misuse(&mut self, misuse: Misuse, lanes: u32) {
+        self.report(FindingKind::InvalidMbarrier, Severity::Error, lanes, || {
             let (message, fix) = match misuse {
                 Misuse::NotInitialised => (
                     "uses an mbarrier that is not initialised",
@@ -349,18 +298,18 @@ pub fn parity_of(bits: u64) -> Option<u32> {
 }
 
 /// What an instruction does to the word, what it returns, and whether the thread can go on.
-struct Step {
+struct Outcome {
     word: u64,
     result: u64,
     passed: bool,
 }
 
-fn step(site: &MbarrierSite, bits: u64, operand: Option<u64>) -> Result<Step, Misuse> {
+fn step(site: &MbarrierSite, bits: u64, operand: Option<u64>) -> Result<Outcome, Misuse> {
     let count = operand.unwrap_or(1);
     if site.kind == MbarrierKind::Init {
         let fits = (1..=MBARRIER_COUNT).contains(&count);
         return if fits {
-            Ok(Step { word: Word::new(count).pack(), result: 0, passed: true })
+            Ok(Outcome { word: Word::new(count).pack(), result: 0, passed: true })
         } else {
             Err(Misuse::Count)
         };
@@ -373,7 +322,7 @@ fn step(site: &MbarrierSite, bits: u64, operand: Option<u64>) -> Result<Step, Mi
     let (mut result, mut passed) = (bits, true);
     match site.kind {
         MbarrierKind::Init => {}
-        MbarrierKind::Invalidate => return Ok(Step { word: 0, result, passed }),
+        MbarrierKind::Invalidate => return Ok(Outcome { word: 0, result, passed }),
         MbarrierKind::Arrive { drops, completes, expects } => {
             // With `expect_tx` the operand is the bytes, and one arrival is meant.
             let arrivals = if expects { 1 } else { count };
@@ -400,7 +349,7 @@ fn step(site: &MbarrierSite, bits: u64, operand: Option<u64>) -> Result<Step, Mi
             result = passed.into();
         }
     }
-    Ok(Step { word: word.pack(), result, passed })
+    Ok(Outcome { word: word.pack(), result, passed })
 }
 
 #[cfg(test)]

@@ -3,10 +3,6 @@
 pub mod asynchronous;
 pub mod atomics;
 pub mod checked;
-pub mod copies;
-pub mod groups;
-pub mod heap;
-pub mod local;
 pub mod matrices;
 pub mod mbarrier;
 pub mod moves;

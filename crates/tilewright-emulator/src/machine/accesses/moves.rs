@@ -1,7 +1,8 @@
 //! Data between memory and the registers of a warp.
 
+use crate::count::{GROUP, Shape};
 use crate::machine::lanes::{frame::Frame, vector::FULL};
-use crate::memory::{GROUP, Shape, Words, lanes};
+use crate::memory::{Words, lanes};
 use crate::program::instruction::{MemorySite, Slot, Width};
 
 /// The memory of a warp access.

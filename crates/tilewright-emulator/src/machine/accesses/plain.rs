@@ -1,48 +1,21 @@
 //! Loads and stores.
 
 use super::moves::{Cells, fetch, spill};
-use crate::check::{Actor, Mode, Strength};
+use crate::check::Mode;
+use crate::count::Pattern;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
+    lanes::{
+        addresses::{gather, placed},
+        frame::Frame,
+    },
+    state::{step::Step, team::Team, worker::Launch},
     watch::quiet::is_quiet,
 };
-use crate::memory::{Addresses, Atomic, Object, Pattern, Plain};
+use crate::memory::{Atomic, Object, Plain};
 use crate::program::{
     address,
     instruction::{MemorySite, Slot, Space, Width},
 };
-
-/// The addresses of a site; lanes that sit out get that of the first active lane.
-#[inline(always)]
-pub fn gather(site: &MemorySite, frame: Frame, mask: u32) -> Addresses {
-    let mut at = match site.base {
-        Some(slot) => frame.row(slot),
-        None => [0; 32],
-    };
-    for address in &mut at {
-        *address = address.wrapping_add(site.offset as u64);
-    }
-    // Shared addresses in 32-bit registers wrap at 32 bits.
-    if matches!(site.base, Some(Slot { width: Width::Word, .. })) {
-        at.iter_mut().for_each(|address| *address &= u64::from(u32::MAX));
-    }
-    if mask != u32::MAX {
-        let first = at[mask.trailing_zeros() as usize & 31];
-        for (lane, address) in at.iter_mut().enumerate() {
-            *address = if mask >> lane & 1 == 1 { *address } else { first };
-        }
-    }
-    Addresses { at, mask }
-}
-
-/// The addresses of a site and the space that they are in.
-#[inline(always)]
-pub fn placed(site: &MemorySite, frame: Frame, mask: u32) -> (Addresses, Space) {
-    let mut addresses = gather(site, frame, mask);
-    let space = resolve(site.space, &mut addresses);
-    (addresses, space)
-}
 
 /// The address of the first active lane, if the lanes lie to each other as `pattern` says.
 #[inline(always)]
@@ -63,57 +36,41 @@ fn repeated(site: &MemorySite, pattern: &Pattern, frame: Frame, mask: u32) -> Op
     }
 }
 
-/// The space that generic addresses mean, if it is one for all active lanes; and the addresses in it.
+/// The object that an access at `first` can only mean, if all lanes share those of `space`; and the address there.
 #[inline(always)]
-pub fn resolve(space: Space, addresses: &mut Addresses) -> Space {
-    if space != Space::Generic {
-        return space;
+fn known_object(
+    launch: &Launch<'_>,
+    team: &mut Team,
+    site: &MemorySite,
+    space: Space,
+    first: u64,
+) -> Option<(Object, u64)> {
+    match space {
+        Space::Shared => {
+            let window = if site.space == Space::Generic { address::SHARED_WINDOW } else { 0 };
+            let at = first.wrapping_sub(window);
+            Some((team.shared.object(&launch.shared, at)?, at))
+        }
+        Space::Global => Some((launch.memory.object(first)?, first)),
+        _ => None,
     }
-    if addresses.at.iter().all(|&at| at >> address::REGION_SHIFT != 0) {
-        return Space::Global;
-    }
-    resolve_window(addresses)
 }
 
-#[cold]
-fn resolve_window(addresses: &mut Addresses) -> Space {
-    let first = address::window(addresses.at[0]);
-    if addresses.at.iter().any(|&at| address::window(at) != first) {
-        return Space::Generic;
-    }
-    let space = match first {
-        address::SHARED_WINDOW => Space::Shared,
-        address::LOCAL_WINDOW => Space::Local,
-        address::PARAM_WINDOW => Space::Param,
-        _ => return Space::Global,
-    };
-    addresses.at.iter_mut().for_each(|at| *at -= first);
-    space
-}
-
-impl Worker<'_> {
-    /// `ld` and `st`.
+impl Step<'_, '_> {
+    /// `ld` and `st`. It takes itself by value, so that the short way through it need not be in memory.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    pub fn access(
-        &mut self,
-        mode: Mode,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) {
-        let site = &self.program.sites.memories[index as usize];
-        let pattern = &self.patterns[site.counter as usize];
+    pub fn access(mut self, mode: Mode, index: u32) {
+        let Self { frame, mask, .. } = self;
+        let site = &self.program().sites.memories[index as usize];
+        let pattern = &self.worker.patterns[site.counter as usize];
         if let Some(first) = repeated(site, pattern, frame, mask)
-            && let Some((object, at)) = self.known_object(site, pattern.space, team, first)
+            && let Some((object, at)) = known_object(self.launch(), self.team, site, pattern.space, first)
             && pattern.is_inside(at, &object, site.bytes * site.elements)
             && (mode == Mode::Read || object.writable)
-            && (self.is_unwatched || self.is_quiet(site, warp, team, &object, at, mode, pc))
+            && (self.worker.is_unwatched
+                || is_quiet(self.worker.host_isa, self.lend(), site, &object, at, mode))
         {
-            let pattern = &mut self.patterns[site.counter as usize];
+            let pattern = &mut self.worker.patterns[site.counter as usize];
             pattern.repeats += 1;
             // SAFETY: all lanes are inside the object, and aligned.
             unsafe {
@@ -123,104 +80,48 @@ impl Worker<'_> {
             }
             return;
         }
-        self.access_anew(mode, warp, team, frame, index, mask, pc);
-    }
-
-    /// The object that an access at `first` can only mean, if all lanes share those of `space`; and the address there.
-    #[inline(always)]
-    fn known_object(
-        &self,
-        site: &MemorySite,
-        space: Space,
-        team: &mut Team,
-        first: u64,
-    ) -> Option<(Object, u64)> {
-        match space {
-            Space::Shared => {
-                let window = if site.space == Space::Generic { address::SHARED_WINDOW } else { 0 };
-                let at = first.wrapping_sub(window);
-                Some((team.shared.object(&self.launch.shared, at)?, at))
-            }
-            Space::Global => Some((self.launch.memory.object(first)?, first)),
-            _ => None,
-        }
-    }
-
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    fn is_quiet(
-        &mut self,
-        site: &MemorySite,
-        warp: &Warp,
-        team: &mut Team,
-        object: &Object,
-        first: u64,
-        mode: Mode,
-        pc: u32,
-    ) -> bool {
-        let pattern = &mut self.patterns[site.counter as usize];
-        let actor = Actor { warp: warp.index, pc, strength: Strength::Plain };
-        is_quiet(
-            self.host_isa,
-            self.launch,
-            &mut self.shadow,
-            team,
-            site,
-            pattern,
-            object,
-            first,
-            actor,
-            mode,
-        )
+        self.access_anew(mode, index);
     }
 
     /// An access whose lanes do not lie as they did before.
     #[inline(never)]
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    fn access_anew(
-        &mut self,
-        mode: Mode,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) {
-        let site = &self.program.sites.memories[index as usize];
+    fn access_anew(mut self, mode: Mode, index: u32) {
+        let Self { frame, mask, .. } = self;
+        let site = &self.program().sites.memories[index as usize];
         let (addresses, space) = placed(site, frame, mask);
-        self.count(site, &addresses, space, mode);
+        self.worker.count(site, &addresses, space, mode);
         let first = addresses.at[0];
         let object = match space {
-            Space::Shared => team.shared.object(&self.launch.shared, first),
-            Space::Global => self.launch.memory.object(first),
+            Space::Shared => self.team.shared.object(&self.launch().shared, first),
+            Space::Global => self.launch().memory.object(first),
             _ => None,
         };
-        let pattern = &self.patterns[site.counter as usize];
+        let pattern = &self.worker.patterns[site.counter as usize];
         let shape = pattern.shape;
         let object = object.filter(|object| {
             pattern.is_inside(first, object, site.bytes * site.elements)
                 && (mode == Mode::Read || object.writable)
         });
         let Some(object) = object else {
-            self.lane_by_lane(site, space, warp, team, &addresses, frame, pc, mode);
+            self.lane_by_lane(site, space, &addresses, mode);
             return;
         };
-        if !object.writable && self.is_unfilled(first) {
-            self.report_unfilled(first, self.side(warp, team, pc, mask));
+        if !object.writable && self.worker.is_unfilled(first) {
+            self.worker.report_unfilled(first, self.side(mask));
         }
-        let quiet = self.is_unwatched || self.is_quiet(site, warp, team, &object, first, mode, pc);
+        let quiet = self.worker.is_unwatched
+            || is_quiet(self.worker.host_isa, self.lend(), site, &object, first, mode);
         if !quiet {
-            self.order(site, warp, team, &addresses, space, mode);
+            self.order(site, &addresses, space, mode);
         }
-        if !quiet && space == Space::Shared && team.shadow.is_some() {
-            self.shadow_shared(site, warp, team, &addresses, &object, mode, frame, pc);
+        if !quiet && space == Space::Shared && self.team.shadow.is_some() {
+            self.shadow_shared(site, &addresses, &object, mode);
         }
-        if !quiet && space == Space::Global && self.shadow.is_some() {
+        if !quiet && space == Space::Global && self.worker.shadow.is_some() {
             if site.is_read_only {
-                self.check_read_only(site, warp, team, &addresses, &object, pc);
+                self.check_read_only(site, &addresses, &object);
             }
-            self.shadow_global(site, warp, team, &addresses, &object, mode, frame, pc);
+            self.shadow_global(site, &addresses, &object, mode);
         }
         // SAFETY: all lanes are inside the object, and aligned.
         unsafe {
@@ -229,38 +130,31 @@ impl Worker<'_> {
             transfer(mode, space, site, &Cells { data, relative: &relative, shape, mask }, frame);
         }
         if mode == Mode::Read && space == Space::Global {
-            self.learn_of_blocks(site, team, &addresses);
+            self.learn_of_blocks(site, &addresses);
         }
     }
 
     /// `ld.param` of an entry.
     #[inline(never)]
-    pub fn load_param(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) {
-        let site = &self.program.sites.memories[index as usize];
+    pub fn load_param(&mut self, index: u32) {
+        let Self { frame, mask, .. } = *self;
+        let site = &self.program().sites.memories[index as usize];
         if site.base.is_some() {
             let addresses = gather(site, frame, mask);
-            self.count(site, &addresses, Space::Param, Mode::Read);
-            self.lane_by_lane(site, Space::Param, warp, team, &addresses, frame, pc, Mode::Read);
+            self.worker.count(site, &addresses, Space::Param, Mode::Read);
+            self.lane_by_lane(site, Space::Param, &addresses, Mode::Read);
             return;
         }
-        let count = &mut self.counts.accesses[site.counter as usize];
+        let count = &mut self.worker.counts.accesses[site.counter as usize];
         count.requests += 1;
         count.lanes += u64::from(mask.count_ones());
-        self.counts.spaces[site.counter as usize] |= 1 << Space::Param as u8;
+        self.worker.counts.spaces[site.counter as usize] |= 1 << Space::Param as u8;
         for (element, slot) in site.values.iter().enumerate() {
             let Some(slot) = slot else { continue };
             let start = site.offset as usize + element * site.bytes as usize;
             let mut bytes = [0; 8];
             for (byte, to) in bytes.iter_mut().take(site.bytes as usize).enumerate() {
-                *to = self.launch.params.get(start + byte).copied().unwrap_or(0);
+                *to = self.launch().params.get(start + byte).copied().unwrap_or(0);
             }
             frame.fill(*slot, u64::from_le_bytes(bytes), mask);
         }

@@ -1,15 +1,15 @@
 //! Accesses of one lane by instructions that are not plain loads and stores.
 
 use crate::check::{
-    Access, Actor, Conflict, Entry, Event, FindingKind, INITIALISE_ONCE, Mode, Setting, Severity, Side,
-    Strength, fix,
+    Access, Conflict, Entry, Event, FindingKind, INITIALISE_ONCE, Mode, Setting, Severity, Side, Strength,
+    fix,
 };
 use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    watch::{
-        definedness::{Source, What, bits_of},
-        faults::Faults,
+    state::{
+        source::{Source, What},
+        step::Step,
     },
+    watch::{definedness::bits_of, faults::Faults},
 };
 use crate::program::{address, instruction::Space};
 
@@ -31,67 +31,63 @@ impl Cell {
     }
 }
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// Tells the shadow of shared memory about one lane's access, and whether it is known to leave the bytes as they are. Returns which of
     /// them nothing has written.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn shadow_bytes(
         &mut self,
-        warp: &Warp,
-        team: &mut Team,
         at: u64,
         lane: usize,
         bytes: u32,
         mode: Mode,
         strength: Strength,
         is_same: bool,
-        pc: u32,
     ) -> u32 {
+        let pc = self.pc;
         if address::rank_of(at).is_some() {
             // It may be that of another block.
             return 0;
         }
-        if mode == Mode::Write && !team.undefined.is_none() {
+        if mode == Mode::Write && !self.team.undefined.is_none() {
             (0..bytes)
                 .step_by(8)
-                .for_each(|byte| team.undefined.set(at + u64::from(byte), 8.min(bytes - byte), 0, 0));
+                .for_each(|byte| self.team.undefined.set(at + u64::from(byte), 8.min(bytes - byte), 0, 0));
         }
-        let Some(object) = team.shared.object(&self.launch.shared, at) else { return 0 };
-        let start = object.data as usize - team.shared.data() as usize;
-        let Some(mut shadow) = team.shadow.take() else { return 0 };
+        let Some(object) = self.team.shared.object(&self.launch().shared, at) else { return 0 };
+        let start = object.data as usize - self.team.shared.data() as usize;
+        let Some(mut shadow) = self.team.shadow.take() else { return 0 };
         let offset = (at - object.start) as u32 + start as u32;
-        let actor = Actor { warp: warp.index, pc, strength };
+        let actor = self.actor(strength);
         let mut found = None;
         let access = Access { actor, mode, offsets: &[offset; 32], bytes, mask: 1 << lane };
-        shadow.access(&team.order, &access, &mut |_, conflict| found = Some(conflict));
-        team.shadow = Some(shadow);
-        let side = self.side(warp, team, pc, 1 << lane);
-        let name = self.launch.shared.name(at).to_string();
+        shadow.access(&self.team.order, &access, &mut |_, conflict| found = Some(conflict));
+        self.team.shadow = Some(shadow);
+        let side = self.side(1 << lane);
+        let name = self.launch().shared.name(at).to_string();
         match found {
             None => {}
             Some(Conflict::Uninitialised { bytes }) if strength == Strength::Plain => return bytes,
             Some(Conflict::Uninitialised { .. }) => {
-                self.report(FindingKind::UninitialisedShared, Severity::Error, side, || {
+                self.report(FindingKind::UninitialisedShared, Severity::Error, 1 << lane, || {
                     (
                         format!("reads `{name}`, which no thread has written"),
                         "write it first, and put a barrier between the store and the load".into(),
                     )
                 })
             }
-            Some(Conflict::Pending { copy }) => self.report_pending(team, copy, side, at, &name, mode),
+            Some(Conflict::Pending { copy }) => self.report_pending(copy, side, at, &name, mode),
             Some(Conflict::Race { earlier, .. }) => {
-                let kind = if earlier.warp() == warp.index {
+                let kind = if earlier.warp() == self.warp.index {
                     FindingKind::WarpRace
                 } else {
                     FindingKind::SharedRace
                 };
-                let with =
-                    Side { pc: earlier.pc(), block: team.number, warp: earlier.warp(), lanes: earlier.lanes };
+                let with = self.team.earlier(earlier);
                 // Lanes that initialise an mbarrier together, with one count, make the same of it.
                 let is_repeated = earlier.pc() == Some(pc) && mode == Mode::Write && is_same;
                 let setting = if is_repeated { Setting::Benign } else { Setting::Data };
-                let naming = self.naming();
-                self.findings.report(naming, (kind, Some(pc), earlier.pc()), || Event {
+                let naming = self.worker.naming();
+                self.worker.findings.report(naming, (kind, Some(pc), earlier.pc()), || Event {
                     kind,
                     severity: if is_repeated { Severity::Note } else { Severity::Error },
                     at: side,
@@ -106,20 +102,12 @@ impl Worker<'_> {
     }
 
     /// Reports an access of what an asynchronous copy is on its way to.
-    pub fn report_pending(
-        &mut self,
-        team: &Team,
-        copy: Entry,
-        at: Side,
-        address: u64,
-        name: &str,
-        mode: Mode,
-    ) {
+    pub fn report_pending(&mut self, copy: Entry, at: Side, address: u64, name: &str, mode: Mode) {
         let with = Side { pc: copy.pc(), warp: copy.warp(), lanes: copy.lanes, ..at };
         let kind = FindingKind::PendingCopy;
-        let bulk = self.pending_bulk(team, copy, (at.warp, address), name, mode);
-        let naming = self.naming();
-        self.findings.report(naming, (kind, at.pc, with.pc), || {
+        let bulk = self.worker.pending_bulk(self.team, copy, (at.warp, address), name, mode);
+        let naming = self.worker.naming();
+        self.worker.findings.report(naming, (kind, at.pc, with.pc), || {
             let (message, fix) = bulk.unwrap_or_else(|| {
                 let verb = mode.verb();
                 (
@@ -134,26 +122,21 @@ impl Worker<'_> {
     }
 
     /// Checks one lane's rows or elements and tells the shadow; `None` after a fault.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn element(
         &mut self,
         space: Space,
-        warp: &mut Warp,
-        team: &mut Team,
         at: u64,
         lane: usize,
         bytes: u32,
         mode: Mode,
         faults: &mut Faults,
-        pc: u32,
     ) -> Option<Cell> {
-        match self.lane_data(space, warp, team, at, lane, bytes, bytes, mode) {
+        match self.lane_data(space, at, lane, bytes, bytes, mode) {
             Ok(data) => {
                 let mut cell = Cell { data, bits: [0; 2], source: 0 };
-                if space == Space::Shared && team.shadow.is_some() {
-                    let unwritten =
-                        self.shadow_bytes(warp, team, at, lane, bytes, mode, Strength::Plain, false, pc);
-                    self.note_undefined(&mut cell, unwritten, warp, team, at, lane, bytes, pc);
+                if space == Space::Shared && self.team.shadow.is_some() {
+                    let unwritten = self.shadow_bytes(at, lane, bytes, mode, Strength::Plain, false);
+                    self.note_undefined(&mut cell, unwritten, at, lane, bytes);
                 }
                 Some(cell)
             }
@@ -165,37 +148,26 @@ impl Worker<'_> {
     }
 
     /// Says what of a cell has no value: `unwritten` bytes, and what was stored so.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    fn note_undefined(
-        &self,
-        cell: &mut Cell,
-        unwritten: u32,
-        warp: &Warp,
-        team: &mut Team,
-        at: u64,
-        lane: usize,
-        bytes: u32,
-        pc: u32,
-    ) {
+    fn note_undefined(&mut self, cell: &mut Cell, unwritten: u32, at: u64, lane: usize, bytes: u32) {
         for (half, bits) in cell.bits.iter_mut().enumerate().take(bytes.div_ceil(8) as usize) {
             let first = 8 * half as u32;
-            let (stored, source) = team.undefined.at(at + u64::from(first), 8.min(bytes - first));
+            let (stored, source) = self.team.undefined.at(at + u64::from(first), 8.min(bytes - first));
             *bits = stored | bits_of(unwritten >> first);
             cell.source = cell.source.max(source);
         }
-        let Some(object) = team.shared.object(&self.launch.shared, at).filter(|_| unwritten != 0) else {
+        let Some(object) = self.team.shared.object(&self.launch().shared, at).filter(|_| unwritten != 0)
+        else {
             return;
         };
         let offset = at - object.start + u64::from(unwritten.trailing_zeros());
         // The rows of matrices have elements of two bytes.
         let what = What::Memory {
-            name: self.launch.shared.name(at).to_string(),
+            name: self.launch().shared.name(at).to_string(),
             shared: true,
             array_bytes: object.bytes,
             bytes: if bytes == 16 { 2 } else { bytes },
             offsets: Box::new([offset; 32]),
         };
-        cell.source =
-            team.undefined.sources.number(Source { what, side: self.side(warp, team, pc, 1 << lane) });
+        cell.source = self.team.undefined.sources.number(Source { what, side: self.side(1 << lane) });
     }
 }

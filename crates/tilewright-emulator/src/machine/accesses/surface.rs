@@ -1,12 +1,7 @@
 //! Accesses of surfaces.
 
 use crate::check::{FindingKind, Mode, Severity};
-use crate::machine::{
-    arrays::surface::Goes,
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::faults::Faults,
-};
+use crate::machine::{arrays::surface::Goes, lanes::frame::Frame, state::step::Step, watch::faults::Faults};
 use crate::memory::{lanes, read, write};
 use crate::program::instruction::{Layered, Space, SurfaceKind, SurfaceSite};
 
@@ -21,20 +16,13 @@ fn coordinates(site: &SurfaceSite, frame: Frame, lane: usize) -> [i64; 3] {
     at
 }
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// `suld`, `sust`, `suq`.
-    pub fn surface(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        index: u32,
-        mask: u32,
-        pc: u32,
-    ) {
-        let (program, launch) = (self.program, self.launch);
+    pub fn surface(&mut self, index: u32) {
+        let Self { frame, mask, .. } = *self;
+        let (program, launch) = (self.program(), self.launch());
         let site = &program.sites.surfaces[index as usize];
-        self.count_texels(site.counter, mask);
+        self.worker.count_texels(site.counter, mask);
         let mode = if site.kind == SurfaceKind::Store { Mode::Write } else { Mode::Read };
         let bytes = site.bytes * site.values.len() as u32;
         let (mut unbound, mut outside, mut misaligned) = ((0, 0), ([0; 3], 0, [0; 3]), 0);
@@ -67,8 +55,7 @@ impl Worker<'_> {
                 }
             };
             // Elements may lie in rows of any pitch: alignment is that of the coordinates.
-            let data = match self.lane_data(Space::Global, warp, team, address, lane, bytes, site.bytes, mode)
-            {
+            let data = match self.lane_data(Space::Global, address, lane, bytes, site.bytes, mode) {
                 Ok(data) => data,
                 Err(fault) => {
                     faults.add(lane, address, fault);
@@ -87,12 +74,17 @@ impl Worker<'_> {
         }
         let verb = if mode == Mode::Read { "reads" } else { "writes" };
         if unbound.1 != 0 {
-            let side = self.side(warp, team, pc, unbound.1);
-            self.report_unbound((verb, "surface", "cudaCreateSurfaceObject"), site.surface, unbound.0, side);
+            let side = self.side(unbound.1);
+            self.worker.report_unbound(
+                (verb, "surface", "cudaCreateSurfaceObject"),
+                site.surface,
+                unbound.0,
+                side,
+            );
         }
         if outside.1 != 0 {
             let ([x, y, z], lanes, extent) = outside;
-            self.report(FindingKind::OutOfBounds, Severity::Error, self.side(warp, team, pc, lanes), || {
+            self.report(FindingKind::OutOfBounds, Severity::Error, lanes, || {
                 (
                     format!("{verb} byte {x} of row {y} in layer {z} of a surface of {extent:?} elements; a GPU ends the launch there"),
                     "keep the coordinates inside; that along x counts bytes, so multiply it by the size of an element".into(),
@@ -100,19 +92,14 @@ impl Worker<'_> {
             });
         }
         if misaligned != 0 {
-            self.report(
-                FindingKind::Misaligned,
-                Severity::Error,
-                self.side(warp, team, pc, misaligned),
-                || {
-                    (
-                        format!("{verb} {bytes} bytes of a surface at a byte that is no multiple of it"),
-                        "the coordinate along x counts bytes: multiply it by the size of an element".into(),
-                    )
-                },
-            );
+            self.report(FindingKind::Misaligned, Severity::Error, misaligned, || {
+                (
+                    format!("{verb} {bytes} bytes of a surface at a byte that is no multiple of it"),
+                    "the coordinate along x counts bytes: multiply it by the size of an element".into(),
+                )
+            });
         }
-        let side = self.side(warp, team, pc, 0);
-        self.report_faults(&faults, side, bytes, mode);
+        let side = self.side(0);
+        self.worker.report_faults(&faults, side, bytes, mode);
     }
 }

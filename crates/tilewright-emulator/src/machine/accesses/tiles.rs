@@ -8,7 +8,7 @@ use tilewright_arch::memory::{self, global::SECTOR_BYTES};
 
 use crate::check::Mode;
 use crate::count::AccessCount;
-use crate::machine::blocks::worker::Worker;
+use crate::machine::state::worker::Worker;
 use crate::memory::Addresses;
 use crate::program::instruction::{Space, WmmaSite};
 use crate::ptx_isa::{Fragment, Major};

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::sampler::{AddressMode, Filter, Sampler, filter_weight, whole};
-use super::texels::Texels;
+use super::{
+    sampler::{AddressMode, Filter, Sampler, filter_weight, whole},
+    texels::Texels,
+};
 use crate::machine::lanes::frame::Frame;
 use crate::memory::GlobalMemory;
 use crate::program::instruction::{Layered, TextureKind, TextureRef, TextureSite};

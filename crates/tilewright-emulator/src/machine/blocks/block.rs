@@ -2,15 +2,18 @@
 
 use std::rc::Rc;
 
-use super::{
-    cluster::Cluster,
-    options::Races,
-    team::{BARRIERS, Barrier, Team},
-    warp::Warp,
-    worker::Launch,
-};
 use crate::check::{Known, Order, SharedShadow};
-use crate::machine::watch::{contests::Contests, definedness::begin_undefined};
+use crate::machine::{
+    state::{
+        cluster::Cluster,
+        contests::Contests,
+        options::Races,
+        team::{BARRIERS, Barrier, Team},
+        warp::Warp,
+        worker::Launch,
+    },
+    watch::definedness::begin_undefined,
+};
 use crate::memory::SharedMemory;
 use crate::program::Program;
 

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{
-    block::{Block, Progress},
+use super::block::{Block, Progress};
+use crate::machine::state::{
     cluster::Cluster,
     worker::{Launch, Worker},
 };

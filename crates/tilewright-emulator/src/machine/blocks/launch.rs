@@ -2,15 +2,16 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::{
-    block::Progress,
-    group::Group,
-    options::{BlockOrderPolicy, LaunchError},
-    worker::{Launch, Worker},
-};
+use super::{block::Progress, group::Group};
 use crate::check::{Collector, Finding, FindingKind, Severity};
 use crate::count::{Counters, RawCounts};
-use crate::machine::lanes::host_isa::HostIsa;
+use crate::machine::{
+    lanes::host_isa::HostIsa,
+    state::{
+        options::{BlockOrderPolicy, LaunchError},
+        worker::{Launch, Worker},
+    },
+};
 use crate::memory::Use;
 
 /// What a launch did.

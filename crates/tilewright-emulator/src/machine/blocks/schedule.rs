@@ -1,16 +1,18 @@
 //! The warps of a block are executed one after another until all have exited.
 
 use super::{
+    barriers::{note_skipped, report_divergence},
     block::{Block, Progress},
-    options::LaunchError,
-    team::BARRIERS,
-    warp::State,
-    worker::{Executing, Worker},
 };
 use crate::check::{FindingKind, Severity};
-use crate::machine::steps::{
-    barriers::{note_skipped, report_divergence},
-    interpret::{self, FUEL, Stop},
+use crate::machine::{
+    state::{
+        options::LaunchError,
+        team::BARRIERS,
+        warp::State,
+        worker::{Executing, Worker},
+    },
+    steps::interpret::{self, FUEL, Stop},
 };
 use crate::program::{Program, instruction::Op};
 
@@ -158,7 +160,7 @@ impl Block {
                     ),
                     State::Ready | State::Aligned => continue,
                 };
-                let side = worker.side(warp, &self.team, pc, path.mask);
+                let side = self.team.side(warp.index, pc, path.mask);
                 worker.report(FindingKind::Deadlock, Severity::Error, side, || (message, fix.into()));
             }
         }
@@ -194,7 +196,7 @@ impl Block {
                         (path.pc + u32::from(is_marker), "is still running here".into())
                     }
                 };
-                let side = worker.side(warp, &self.team, pc, path.mask);
+                let side = self.team.side(warp.index, pc, path.mask);
                 worker.report(kind, severity, side, || {
                     let fix = "look at what ends the loop around it, and who changes that: threads that wait for each other never do; if \
                                it only takes long, give it less to do, or a higher limit";

@@ -39,7 +39,6 @@ impl HostIsa {
 macro_rules! for_each_host_isa {
     ($(#[$about:meta])* $vis:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty = $body:path) => {
         $(#[$about])*
-        #[allow(clippy::too_many_arguments, reason = "as many as the body has")]
         $vis fn $name(host_isa: $crate::machine::lanes::host_isa::HostIsa, $($argument: $type),*) -> $result {
             use $crate::machine::lanes::host_isa::HostIsa;
             #[cfg(target_arch = "x86_64")]

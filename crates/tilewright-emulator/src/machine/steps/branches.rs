@@ -1,8 +1,8 @@
 //! Lanes that part.
 
 use crate::machine::{
-    blocks::warp::{Join, JoinKind, Path, Warp},
     lanes::frame::Frame,
+    state::warp::{Join, JoinKind, Path, Warp},
 };
 use crate::program::{NO_RECONVERGENCE, instruction::Inst};
 

@@ -1,16 +1,15 @@
 //! Calls: of functions of the program, and of the few that the machine implements.
 
 use super::printf;
-use crate::check::{FindingKind, Mode, Severity, Side};
+use crate::check::{FindingKind, Mode, Severity};
 use crate::machine::{
-    accesses::heap::BadFree,
-    blocks::{
-        options::LaunchError,
-        team::Team,
-        warp::{Join, JoinKind, Path, State, Warp},
-        worker::Worker,
-    },
     lanes::frame::Frame,
+    state::{
+        heap::BadFree,
+        options::LaunchError,
+        step::Step,
+        warp::{Join, JoinKind, Path, State, Warp},
+    },
     watch::definedness::begin_undefined,
 };
 use crate::memory::{Budget, Use, lanes};
@@ -39,62 +38,9 @@ impl Warp {
         true
     }
 
-    /// Bytes that levels of recursion behind the first have taken.
-    pub fn deep_bytes(&self, program: &Program) -> u64 {
-        let first = program.frame_bytes.div_ceil(64) as usize;
-        let registers = self.registers.len().saturating_sub(first) * size_of::<Line>();
-        registers as u64 + self.local.deep_bytes(program)
-    }
-}
-
-impl Worker<'_> {
-    /// Starts a call of the lanes of `mask`; `path` is behind the call and goes on in the callee. `false`: the launch has failed.
-    pub fn call(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        path: &mut Path,
-        mask: u32,
-        index: u32,
-    ) -> bool {
-        let site = &self.program.sites.calls[index as usize];
-        match site.target {
-            CallTarget::System(system) => {
-                self.system_call(system, warp, team, frame, site, mask, path.pc - 1)
-            }
-            CallTarget::Function(function) => {
-                let join = self.join_of(warp, path, mask);
-                self.enter(warp, team, path, mask, function, site, join)
-            }
-            CallTarget::Indirect(slot) => {
-                let join = self.join_of(warp, path, mask);
-                let targets = frame.row(slot);
-                let mut rest = mask;
-                while rest != 0 {
-                    let target = targets[rest.trailing_zeros() as usize];
-                    let group =
-                        lanes(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);
-                    rest &= !group;
-                    let number = target.wrapping_sub(address::CODE_WINDOW) / 16;
-                    let mut callee = *path;
-                    if !self.enter(warp, team, &mut callee, group, number as u32, site, join) {
-                        return false;
-                    }
-                    if rest == 0 {
-                        *path = callee;
-                    } else {
-                        warp.paths.push(callee);
-                    }
-                }
-                true
-            }
-        }
-    }
-
     /// The join where the callers go on; lanes that do not call are there already.
-    fn join_of(&self, warp: &mut Warp, path: &Path, mask: u32) -> u32 {
-        warp.add_join(Join {
+    fn join_of(&mut self, path: &Path, mask: u32) -> u32 {
+        self.add_join(Join {
             pc: path.pc,
             expected: path.mask,
             arrived: path.mask & !mask,
@@ -105,33 +51,67 @@ impl Worker<'_> {
         })
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a call has this many sides")]
-    fn enter(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        path: &mut Path,
-        mask: u32,
-        function: u32,
-        site: &CallSite,
-        join: u32,
-    ) -> bool {
-        let program = self.program;
+    /// Bytes that levels of recursion behind the first have taken.
+    pub fn deep_bytes(&self, program: &Program) -> u64 {
+        let first = program.frame_bytes.div_ceil(64) as usize;
+        let registers = self.registers.len().saturating_sub(first) * size_of::<Line>();
+        registers as u64 + self.local.deep_bytes(program)
+    }
+}
+
+impl Step<'_, '_> {
+    /// Starts a call; `path` is behind it and goes on in the callee. `false`: the launch has failed.
+    pub fn call(&mut self, path: &mut Path, index: u32) -> bool {
+        let (program, mask) = (self.program(), self.mask);
+        let site = &program.sites.calls[index as usize];
+        match site.target {
+            CallTarget::System(system) => self.system_call(system, site),
+            CallTarget::Function(function) => {
+                let join = self.warp.join_of(path, mask);
+                self.enter(path, function, site, join)
+            }
+            CallTarget::Indirect(slot) => {
+                let join = self.warp.join_of(path, mask);
+                let targets = self.frame.row(slot);
+                let mut rest = mask;
+                while rest != 0 {
+                    let target = targets[rest.trailing_zeros() as usize];
+                    let group =
+                        lanes(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);
+                    rest &= !group;
+                    let number = target.wrapping_sub(address::CODE_WINDOW) / 16;
+                    let mut callee = *path;
+                    if !self.of(group).enter(&mut callee, number as u32, site, join) {
+                        return false;
+                    }
+                    if rest == 0 {
+                        *path = callee;
+                    } else {
+                        self.warp.paths.push(callee);
+                    }
+                }
+                true
+            }
+        }
+    }
+
+    fn enter(&mut self, path: &mut Path, function: u32, site: &CallSite, join: u32) -> bool {
+        let (program, mask) = (self.program(), self.mask);
         let callee = program.functions.get(function as usize);
         let Some((callee, start)) = callee.and_then(|callee| Some((callee, callee.start?))) else {
             let name = callee.map_or("an address that is no function".into(), |callee| callee.name.clone());
-            let line = program.origins[path.pc as usize - 1].ptx_line;
-            self.error = Some(LaunchError::UndefinedFunction { name, line });
+            let line = program.origins[self.pc as usize].ptx_line;
+            self.worker.error = Some(LaunchError::UndefinedFunction { name, line });
             return false;
         };
         // Functions have frames of their own; only a function that may be active twice needs another level of them.
         let level = path.level + u32::from(program.recursive);
         if level >= LEVELS {
-            self.error = Some(LaunchError::StackOverflow { levels: LEVELS });
+            self.worker.error = Some(LaunchError::StackOverflow { levels: LEVELS });
             return false;
         }
         // SAFETY: the caller executes in this frame. Calls of others at this place may have moved it.
-        let frame = unsafe { Frame::new(&mut warp.registers, path.frame, &program.constants) };
+        let frame = unsafe { Frame::new(&mut self.warp.registers, path.frame, &program.constants) };
         let values: Vec<[u32; 32]> = site
             .arguments
             .iter()
@@ -141,13 +121,13 @@ impl Worker<'_> {
                 unsafe { *frame.source::<[u32; 32]>(place) }
             })
             .collect();
-        if !warp.reserve(level, program, &self.launch.budget) {
-            self.error = self.launch.over_budget();
+        if !self.warp.reserve(level, program, &self.launch().budget) {
+            self.worker.error = self.launch().over_budget();
             return false;
         }
         let offset = level * program.frame_bytes + callee.frame_offset;
         // SAFETY: `reserve` has made room for all frames of this level.
-        let inner = unsafe { Frame::new(&mut warp.registers, offset, &program.constants) };
+        let inner = unsafe { Frame::new(&mut self.warp.registers, offset, &program.constants) };
         let places = callee.params.iter().flat_map(|&(first, words)| rows(first, words));
         for (place, values) in places.zip(&values) {
             let values = values.map(u64::from);
@@ -155,8 +135,8 @@ impl Worker<'_> {
         }
         let given = site.arguments.iter().flat_map(|&(first, words)| rows(first, words));
         let taken = callee.params.iter().flat_map(|&(first, words)| rows(first, words));
-        hand_undefined(warp, (path.frame, given), (offset, taken), mask);
-        begin_undefined(program, callee, warp, team, offset, mask);
+        hand_undefined(self.warp, (path.frame, given), (offset, taken), mask);
+        begin_undefined(program, callee, self.warp, self.team, offset, mask);
         *path = Path {
             pc: start,
             mask,
@@ -170,8 +150,9 @@ impl Worker<'_> {
     }
 
     /// Results of a function, for lanes that return from `path` to the frame of `join`.
-    pub fn hand_back(&self, warp: &mut Warp, path: &Path, join: u32, mask: u32) {
-        let program = self.program;
+    pub fn hand_back(&mut self, path: &Path, join: u32) {
+        let (program, mask) = (self.program(), self.mask);
+        let warp = &mut *self.warp;
         let Join { pc, frame, .. } = *warp.join(join);
         let call = &program.code[pc as usize - 1];
         let site = &program.sites.calls[call.aux as usize];
@@ -197,17 +178,9 @@ impl Worker<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a call has this many sides")]
-    fn system_call(
-        &mut self,
-        system: System,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        site: &CallSite,
-        mask: u32,
-        pc: u32,
-    ) -> bool {
+    fn system_call(&mut self, system: System, site: &CallSite) -> bool {
+        let Self { frame, mask, pc, .. } = *self;
+        let program = self.program();
         let argument = |index: usize, lane: usize| {
             let Some(&(first, words)) = site.arguments.get(index) else { return 0 };
             rows(first, words.min(2)).enumerate().fold(0u64, |value, (word, place)| {
@@ -217,40 +190,38 @@ impl Worker<'_> {
         for lane in lanes(mask) {
             let result = match system {
                 System::Vprintf => {
-                    let text = self.printed_text(warp, team, lane, argument(0, lane), argument(1, lane));
+                    let text = self.printed_text(lane, argument(0, lane), argument(1, lane));
                     let bytes = text.len() + size_of::<(u32, String)>();
-                    if self.launch.budget.take(Use::Text, bytes as u64) {
-                        self.printed.push((team.number, text));
+                    if self.launch().budget.take(Use::Text, bytes as u64) {
+                        self.worker.printed.push((self.team.number, text));
                     }
                     0
                 }
                 System::Malloc => {
-                    let origin = self.program.origins[pc as usize];
-                    let place = || match self.program.source_line(origin) {
+                    let origin = program.origins[pc as usize];
+                    let place = || match program.source_line(origin) {
                         Some(line) => format!("what malloc gave at {line}"),
                         None => format!("what malloc gave at PTX line {}", origin.ptx_line),
                     };
-                    self.launch.heap.allocate(argument(0, lane), place)
+                    self.launch().heap.allocate(argument(0, lane), place)
                 }
                 System::Free => {
-                    if let Err(why) = self.launch.heap.free(argument(0, lane)) {
-                        self.report_bad_free(why, self.side(warp, team, pc, 1 << lane));
+                    if let Err(why) = self.launch().heap.free(argument(0, lane)) {
+                        self.report_bad_free(why, 1 << lane);
                     }
                     0
                 }
                 System::AssertFail => {
                     let [message, file, line, function] = [0, 1, 2, 3].map(|index| argument(index, lane));
-                    let [message, file, function] =
-                        [message, file, function].map(|at| self.text(warp, team, lane, at));
-                    let side = self.side(warp, team, pc, 1 << lane);
+                    let [message, file, function] = [message, file, function].map(|at| self.text(lane, at));
                     let line = line as u32;
-                    self.report(FindingKind::Assertion, Severity::Error, side, || {
+                    self.report(FindingKind::Assertion, Severity::Error, 1 << lane, || {
                         (
                             format!("{file}:{line}: {function}: assertion `{message}` failed"),
                             "see the assertion".into(),
                         )
                     });
-                    self.error = Some(LaunchError::Assertion { message, file, line });
+                    self.worker.error = Some(LaunchError::Assertion { message, file, line });
                     return false;
                 }
             };
@@ -262,8 +233,8 @@ impl Worker<'_> {
         true
     }
 
-    fn report_bad_free(&mut self, why: BadFree, side: Side) {
-        self.report(FindingKind::InvalidFree, Severity::Error, side, || match why {
+    fn report_bad_free(&mut self, why: BadFree, lanes: u32) {
+        self.report(FindingKind::InvalidFree, Severity::Error, lanes, || match why {
             BadFree::Twice(name) => (
                 format!("frees {name}, which is free already"),
                 "free it once, in the thread that has the pointer last, and set the pointer to null".into(),
@@ -277,16 +248,16 @@ impl Worker<'_> {
     }
 
     /// Reads a byte at a generic address.
-    fn byte(&mut self, warp: &mut Warp, team: &mut Team, lane: usize, at: u64) -> Option<u8> {
-        let data = self.lane_data(Space::Generic, warp, team, at, lane, 1, 1, Mode::Read).ok()?;
+    fn byte(&mut self, lane: usize, at: u64) -> Option<u8> {
+        let data = self.lane_data(Space::Generic, at, lane, 1, 1, Mode::Read).ok()?;
         Some(crate::memory::read(data, 1) as u8)
     }
 
     /// A string that ends with a zero; what is not readable is left out.
-    fn text(&mut self, warp: &mut Warp, team: &mut Team, lane: usize, at: u64) -> String {
+    fn text(&mut self, lane: usize, at: u64) -> String {
         let mut bytes = Vec::new();
         while bytes.len() < printf::LONGEST {
-            match self.byte(warp, team, lane, at.wrapping_add(bytes.len() as u64)) {
+            match self.byte(lane, at.wrapping_add(bytes.len() as u64)) {
                 None | Some(0) => break,
                 Some(byte) => bytes.push(byte),
             }
@@ -294,25 +265,18 @@ impl Worker<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn printed_text(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        lane: usize,
-        format: u64,
-        list: u64,
-    ) -> String {
-        let format = self.text(warp, team, lane, format);
+    fn printed_text(&mut self, lane: usize, format: u64, list: u64) -> String {
+        let format = self.text(lane, format);
         let mut at = list;
         printf::format(&format, &mut |request| {
             let size = request.bytes();
             at = at.next_multiple_of(size);
-            let value = (0..size).rev().fold(0, |value, byte| {
-                value << 8 | u64::from(self.byte(warp, team, lane, at + byte).unwrap_or(0))
-            });
+            let value = (0..size)
+                .rev()
+                .fold(0, |value, byte| value << 8 | u64::from(self.byte(lane, at + byte).unwrap_or(0)));
             at += size;
             match request {
-                printf::Request::Text => printf::Argument::Text(self.text(warp, team, lane, value)),
+                printf::Request::Text => printf::Argument::Text(self.text(lane, value)),
                 _ => printf::Argument::Bits(value),
             }
         })

@@ -5,13 +5,11 @@
 use crate::check::{FindingKind, Severity};
 use crate::machine::{
     accesses::atomics,
-    blocks::{
-        team::Team,
-        warp::{Path, State, Warp},
-        worker::Worker,
-    },
     lanes::frame::Frame,
-    watch::definedness::exchange_undefined,
+    state::{
+        step::Step,
+        warp::{Path, State, Warp},
+    },
 };
 use crate::memory::lanes;
 use crate::program::instruction::{
@@ -42,54 +40,38 @@ impl Group {
     }
 }
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// Executes a warp instruction if all its members are here, and returns whether the path can go on.
-    pub fn members(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        inst: &Inst,
-        mask: u32,
-        path: &mut Path,
-    ) -> bool {
-        if mask != path.mask {
+    pub fn members(&mut self, inst: &Inst, path: &mut Path) -> bool {
+        if self.mask != path.mask {
             // Lanes that the guard takes out go on by themselves.
-            warp.paths.push(Path { mask: path.mask & !mask, pc: path.pc + 1, ..*path });
-            path.mask = mask;
+            self.warp.paths.push(Path { mask: path.mask & !self.mask, pc: path.pc + 1, ..*path });
+            path.mask = self.mask;
         }
         let Some(slot) = self.members_slot(inst) else {
-            self.exchange(warp, team, frame, inst, path.pc, mask);
+            self.exchange(inst);
             return true;
         };
-        let first = Group::first(frame, slot, mask);
-        if first.lanes != mask {
-            return self.groups(warp, team, frame, inst, slot, path);
+        let first = Group::first(self.frame, slot, self.mask);
+        if first.lanes != self.mask {
+            return self.groups(inst, slot, path);
         }
-        self.group(warp, team, frame, inst, first, path)
+        self.group(inst, first, path)
     }
 
     /// Lanes that name different members: each group is alone with its instruction. Groups that are complete go on together; each of the
     /// others comes to the instruction again, on a path of its own.
-    fn groups(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        inst: &Inst,
-        slot: Slot,
-        path: &mut Path,
-    ) -> bool {
+    fn groups(&mut self, inst: &Inst, slot: Slot, path: &mut Path) -> bool {
         let (mut complete, mut rest) = (0, path.mask);
         while rest != 0 {
-            let group = Group::first(frame, slot, rest);
+            let group = Group::first(self.frame, slot, rest);
             rest &= !group.lanes;
-            self.check_disagreement(warp, team, path, group);
-            if group.required(warp) == group.lanes {
-                self.group(warp, team, frame, inst, group, path);
+            self.check_disagreement(path, group);
+            if group.required(self.warp) == group.lanes {
+                self.group(inst, group, path);
                 complete |= group.lanes;
             } else {
-                warp.paths.push(Path { mask: group.lanes, ..*path });
+                self.warp.paths.push(Path { mask: group.lanes, ..*path });
             }
         }
         if complete != 0 {
@@ -97,55 +79,46 @@ impl Worker<'_> {
             return true;
         }
         // The last of them is the path that the caller puts back.
-        if let Some(last) = warp.paths.pop() {
+        if let Some(last) = self.warp.paths.pop() {
             *path = last;
         }
         false
     }
 
     /// Lanes that name the same members execute the instruction, if all members are here. Returns whether they can go on.
-    fn group(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        inst: &Inst,
-        group: Group,
-        path: &mut Path,
-    ) -> bool {
+    fn group(&mut self, inst: &Inst, group: Group, path: &mut Path) -> bool {
         let Group { lanes: mask, members } = group;
         if mask & !members != 0 {
-            let side = self.side(warp, team, path.pc, mask & !members);
-            self.report(FindingKind::WarpMask, Severity::Error, side, || {
+            self.report(FindingKind::WarpMask, Severity::Error, mask & !members, || {
                 (
                     format!("executes a warp instruction whose mask {members:#010x} does not name it"),
                     "compute the mask with __ballot_sync before the branch, or use the full mask".into(),
                 )
             });
         }
-        let required = group.required(warp);
+        let required = group.required(self.warp);
         if required & !mask == 0 {
-            self.exchange(warp, team, frame, inst, path.pc, mask);
-            meet(warp, team, mask, required);
+            self.of(mask).exchange(inst);
+            self.meet(mask, required);
             return true;
         }
         let waits = |other: &Path| other.state == State::Members { members };
-        let here = warp.paths.iter().filter(|other| waits(other)).fold(mask, |sum, other| sum | other.mask);
+        let waiting = self.warp.paths.iter().filter(|other| waits(other));
+        let here = waiting.fold(mask, |sum, other| sum | other.mask);
         if required & !here != 0 {
             path.state = State::Members { members };
             return false;
         }
-        self.exchange_together(warp, team, frame, inst, path, members);
-        meet(warp, team, here, required);
+        self.exchange_together(inst, path, members);
+        self.meet(here, required);
         true
     }
 
     /// Reports lanes of `group` if their mask names others that are at this instruction too, and have another mask.
-    fn check_disagreement(&mut self, warp: &Warp, team: &Team, path: &Path, group: Group) {
+    fn check_disagreement(&mut self, path: &Path, group: Group) {
         let others = group.members & path.mask & !group.lanes;
         if others != 0 {
-            let side = self.side(warp, team, path.pc, group.lanes);
-            self.report(FindingKind::WarpMask, Severity::Error, side, || {
+            self.report(FindingKind::WarpMask, Severity::Error, group.lanes, || {
                 (
                     format!("names lanes {others:#010x} of its warp, which execute it with another mask"),
                     "give all lanes that a mask names the same mask".into(),
@@ -158,68 +131,58 @@ impl Worker<'_> {
         if inst.op == Op::WarpSync {
             return Some(Slot { place: inst.a, width: Width::Word });
         }
-        self.program.sites.warps[inst.aux as usize].members
+        self.program().sites.warps[inst.aux as usize].members
     }
 
     /// The last of several paths has come: those at one instruction exchange values, and all go on.
-    fn exchange_together(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        inst: &Inst,
-        path: &mut Path,
-        members: u32,
-    ) {
+    fn exchange_together(&mut self, inst: &Inst, path: &mut Path, members: u32) {
         let waits = |other: &Path| other.state == State::Members { members };
-        let same = |other: &Path, pc: u32, frame: u32| other.pc == pc && other.frame == frame;
-        let mine = (path.pc, path.frame);
-        let together = warp
+        let is_here = |other: &Path, path: &Path| (other.pc, other.frame) == (path.pc, path.frame);
+        let mine = *path;
+        let together = self
+            .warp
             .paths
             .iter()
-            .filter(|other| waits(other) && same(other, mine.0, mine.1))
+            .filter(|other| waits(other) && is_here(other, &mine))
             .fold(path.mask, |sum, other| sum | other.mask);
-        self.exchange(warp, team, frame, inst, path.pc, together);
+        self.of(together).exchange(inst);
         // Paths at other instructions exchange among themselves.
-        let mut groups: Vec<(u32, u32, u32)> = Vec::new();
-        for other in warp.paths.iter().filter(|other| waits(other) && !same(other, mine.0, mine.1)) {
-            match groups.iter_mut().find(|group| (group.0, group.1) == (other.pc, other.frame)) {
-                Some(group) => group.2 |= other.mask,
-                None => groups.push((other.pc, other.frame, other.mask)),
+        let mut groups: Vec<Path> = Vec::new();
+        for other in self.warp.paths.iter().filter(|other| waits(other) && !is_here(other, &mine)) {
+            match groups.iter_mut().find(|group| is_here(group, other)) {
+                Some(group) => group.mask |= other.mask,
+                None => groups.push(*other),
             }
         }
-        for (pc, offset, mask) in groups {
-            // SAFETY: the path has executed in this frame, so that its storage exists.
-            let frame = unsafe { Frame::new(&mut warp.registers, offset, &self.program.constants) };
-            let inst = self.program.code[pc as usize];
-            self.exchange(warp, team, frame, &inst, pc, mask);
+        for group in groups {
+            let inst = &self.program().code[group.pc as usize];
+            Step::of_path(self.worker, self.warp, self.team, &group).exchange(inst);
         }
         // Paths that are now at one place with one way ahead are one path again.
-        let mut merged = path.mask;
-        warp.paths.retain_mut(|other| {
+        self.warp.paths.retain_mut(|other| {
             if !waits(other) {
                 return true;
             }
-            if same(other, mine.0, mine.1) && other.join == path.join && other.level == path.level {
-                merged |= other.mask;
+            if is_here(other, &mine) && other.join == path.join && other.level == path.level {
+                path.mask |= other.mask;
                 return false;
             }
             other.state = State::Ready;
             other.pc += 1;
             true
         });
-        path.mask = merged;
     }
 
-    /// The exchange itself, among the lanes of `mask`.
-    fn exchange(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, inst: &Inst, pc: u32, mask: u32) {
+    /// The exchange itself.
+    fn exchange(&mut self, inst: &Inst) {
         if inst.op == Op::WarpSync {
             return;
         }
-        let site = &self.program.sites.warps[inst.aux as usize];
+        let Self { frame, mask, .. } = *self;
+        let site = &self.program().sites.warps[inst.aux as usize];
         let values = frame.row(site.value);
-        if warp.undefined.is_some() && !matches!(site.mode, WarpMode::Shuffle(_)) {
-            exchange_undefined(site, warp, frame, mask);
+        if self.warp.undefined.is_some() && !matches!(site.mode, WarpMode::Shuffle(_)) {
+            self.exchange_undefined(site);
         }
         match &site.mode {
             WarpMode::Shuffle(mode) => {
@@ -227,8 +190,8 @@ impl Worker<'_> {
                 let absent = lanes(mask)
                     .filter(|&lane| valid >> lane & 1 == 1 && mask >> from[lane] & 1 == 0)
                     .fold(0u32, |sum, lane| sum | 1 << lane);
-                if absent != 0 || warp.undefined.is_some() {
-                    self.shuffle_undefined(site, warp, team, frame, &from, absent, pc, mask);
+                if absent != 0 || self.warp.undefined.is_some() {
+                    self.shuffle_undefined(site, &from, absent);
                 }
                 set(frame, site.dst, &from.map(|from| values[from as usize]), mask);
                 if let Some(slot) = site.valid {
@@ -273,14 +236,14 @@ impl Worker<'_> {
             WarpMode::Transpose => set(frame, site.dst, &transposed(&values), mask),
         }
     }
-}
 
-/// The lanes of `mask` have met, which are all of `required`.
-fn meet(warp: &Warp, team: &mut Team, mask: u32, required: u32) {
-    if required == warp.live {
-        team.order.whole_warp(warp.index);
-    } else {
-        team.order.some_lanes(warp.index, mask);
+    /// The lanes of `mask` have met, which are all of `required`.
+    fn meet(&mut self, mask: u32, required: u32) {
+        if required == self.warp.live {
+            self.team.order.whole_warp(self.warp.index);
+        } else {
+            self.team.order.some_lanes(self.warp.index, mask);
+        }
     }
 }
 

@@ -6,16 +6,17 @@ use super::{
 };
 use crate::check::Mode;
 use crate::machine::{
-    blocks::{
-        team::Team,
-        warp::{Path, State, Warp},
-        worker::Worker,
-    },
     lanes::{
         frame::Frame,
         host_isa::for_each_host_isa,
         numbers::{bits32, compared, max32, max64, min32, min64},
         vector,
+    },
+    state::{
+        step::Step,
+        team::Team,
+        warp::{Path, State, Warp},
+        worker::Worker,
     },
 };
 use crate::program::instruction::{Guard, Inst, Op, Place};
@@ -63,9 +64,14 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
         loop {
             let inst: &Inst = &program.code[path.pc as usize];
             if warp.undefined.is_some() {
-                worker.track(warp, team, frame, inst, &path);
+                Step { worker, warp, team, frame, mask: path.mask, pc: path.pc }.track(inst);
             }
             let mut mask = path.mask;
+            macro_rules! step {
+                () => {
+                    Step { worker, warp, team, frame, mask, pc: path.pc }
+                };
+            }
             if inst.guard.place != Place::NONE {
                 mask &= guard(frame, inst.guard);
                 if inst.op != Op::Branch {
@@ -267,15 +273,15 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                 Op::LowS16 => unary!(i32, i32, |a: i32| i32::from(a as i16)),
                 Op::F32FromS32 => unary!(f32, i32, |a: i32| a as f32),
                 Op::F32FromU32 => unary!(f32, u32, |a: u32| a as f32),
-                Op::Read(special) => worker.read_special(special, warp, team, frame, inst, mask),
+                Op::Read(special) => step!().read_special(special, inst),
                 Op::LocalAddress => {
                     let address = program.locals.address(path.level, inst.aux);
                     // SAFETY: the destination is a row of 64-bit values.
                     unsafe { vector::splat::<u64>(frame.target(inst.dst), address, mask) }
                 }
-                Op::Load => worker.access(Mode::Read, warp, team, frame, inst.aux, mask, path.pc),
-                Op::Store => worker.access(Mode::Write, warp, team, frame, inst.aux, mask, path.pc),
-                Op::LoadParam => worker.load_param(warp, team, frame, inst.aux, mask, path.pc),
+                Op::Load => step!().access(Mode::Read, inst.aux),
+                Op::Store => step!().access(Mode::Write, inst.aux),
+                Op::LoadParam => step!().load_param(inst.aux),
                 Op::Scalar => crate::machine::lanes::scalar::execute(
                     &program.sites.scalars[inst.aux as usize],
                     frame,
@@ -321,7 +327,7 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     let join = warp.returning(path.join, mask);
                     let rest = path.mask & !mask;
                     let together = join.and_then(|join| {
-                        worker.hand_back(warp, &path, join, mask);
+                        step!().hand_back(&path, join);
                         warp.arrive(join, mask)
                     });
                     if rest != 0 {
@@ -333,8 +339,9 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     continue 'path;
                 }
                 Op::Call => {
+                    let mut step = step!();
                     path.pc += 1;
-                    if !worker.call(warp, team, frame, &mut path, mask, inst.aux) {
+                    if !step.call(&mut path, inst.aux) {
                         warp.paths.push(path);
                         stop!(Stop::Failed);
                     }
@@ -352,19 +359,19 @@ fn interpret(worker: &mut Worker<'_>, warp: &mut Warp, team: &mut Team) -> Stop 
                     stop!(Stop::Barrier(inst.aux));
                 }
                 Op::WarpSync | Op::Shuffle | Op::Vote | Op::Match | Op::Redux | Op::Elect => {
-                    let ready = worker.members(warp, team, frame, inst, mask, &mut path);
+                    let ready = step!().members(inst, &mut path);
                     if !ready {
                         warp.paths.push(path);
                         continue 'path;
                     }
                 }
                 Op::Trap | Op::Unsupported => {
-                    worker.refuse(warp, team, inst, mask, path.pc);
+                    step!().refuse(inst);
                     warp.paths.push(path);
                     stop!(Stop::Failed);
                 }
                 Op::Rare(rare) => {
-                    match worker.rare(rare, warp, team, frame, inst, mask, &path) {
+                    match step!().rare(rare, inst, &path) {
                         Next::On => {}
                         Next::Later => {
                             // The path waits: it yields at the next basic block, so that other warps can make progress.

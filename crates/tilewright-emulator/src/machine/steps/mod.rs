@@ -1,6 +1,5 @@
-//! What instructions do, but for accesses to memory: the loop over them, jumps and calls, barriers and exchanges.
+//! What instructions do, but for accesses to memory: the loop over them, jumps, calls and exchanges.
 
-pub mod barriers;
 pub mod branches;
 pub mod calls;
 pub mod exchange;

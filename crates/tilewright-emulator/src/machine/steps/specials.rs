@@ -1,25 +1,18 @@
 //! Special registers.
 
-use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::{frame::Frame, vector},
+use crate::machine::{lanes::vector, state::step::Step};
+use crate::program::{
+    address,
+    instruction::{Inst, Space, Special},
 };
-use crate::program::instruction::{Inst, Special};
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// `mov` from a special register.
     #[inline(never)]
-    pub fn read_special(
-        &self,
-        special: Special,
-        warp: &Warp,
-        team: &Team,
-        frame: Frame,
-        inst: &Inst,
-        mask: u32,
-    ) {
+    pub fn read_special(&self, special: Special, inst: &Inst) {
+        let Self { frame, mask, .. } = *self;
         let dst = inst.dst;
-        if let Some(value) = uniform(special, warp, team, self) {
+        if let Some(value) = uniform(special, self) {
             // SAFETY: the destination is a row of the width that the register has.
             unsafe {
                 if inst.aux == 1 {
@@ -30,9 +23,9 @@ impl Worker<'_> {
             }
             return;
         }
-        let [x, y, _] = self.launch.block;
+        let [x, y, _] = self.launch().block;
         let values: [u32; 32] = std::array::from_fn(|lane| {
-            let thread = warp.index * 32 + lane as u32;
+            let thread = self.warp.index * 32 + lane as u32;
             let bit = 1u32 << lane;
             match special {
                 Special::Tid(0) => thread % x,
@@ -49,10 +42,35 @@ impl Worker<'_> {
         // SAFETY: the destination is a row of 32-bit values.
         unsafe { vector::map1(frame.target::<u32>(dst), values.as_ptr(), mask, |value| value) }
     }
+
+    /// `isspacep`.
+    pub fn is_space(&self, index: u32) {
+        let (frame, rank) = (self.frame, self.team.rank);
+        let site = &self.program().sites.spaces[index as usize];
+        let addresses = frame.row(site.address);
+        let mut answer = 0;
+        for (lane, &at) in addresses.iter().enumerate() {
+            let memory = self.launch().memory;
+            let is = match site.space {
+                Space::Shared if site.of_cluster => address::window(at) == address::SHARED_WINDOW,
+                Space::Shared => {
+                    address::window(at) == address::SHARED_WINDOW
+                        && address::rank_of(at).is_none_or(|of| of == rank)
+                }
+                Space::Local => address::window(at) == address::LOCAL_WINDOW,
+                Space::Param => address::window(at) == address::PARAM_WINDOW,
+                Space::Const => memory.region(at).is_some() && !memory.is_global(at),
+                _ => memory.is_global(at),
+            };
+            answer |= u32::from(is) << lane;
+        }
+        frame.set_predicate(site.dst.place, answer, self.mask);
+    }
 }
 
 /// The value of a special register that is the same for all lanes, or `None`.
-fn uniform(special: Special, warp: &Warp, team: &Team, worker: &Worker<'_>) -> Option<u64> {
+fn uniform(special: Special, step: &Step<'_, '_>) -> Option<u64> {
+    let Step { worker, warp, team, .. } = step;
     let launch = worker.launch;
     Some(match special {
         Special::Ntid(axis) => launch.block[axis as usize].into(),

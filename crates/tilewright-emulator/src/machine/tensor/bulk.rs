@@ -3,17 +3,19 @@
 //! A copy that tells an mbarrier is done when somebody waits there, one of a group when its thread waits for the group: as late as is
 //! legal, or at once, as [`Schedule`] says.
 
-use super::transfer::{Far, Transfer};
 use crate::check::{FindingKind, Mode, Severity};
 use crate::machine::{
-    Schedule,
-    accesses::plain::placed,
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::{
-        faults::{Fault, Faults},
+    lanes::addresses::placed,
+    state::{
         observer::EventKind,
+        options::Schedule,
+        step::Step,
+        team::Team,
+        transfer::{Far, Transfer},
+        warp::{Path, Warp},
+        worker::Worker,
     },
+    watch::faults::{Fault, Faults},
 };
 use crate::memory::{Addresses, lanes};
 use crate::program::{
@@ -22,22 +24,21 @@ use crate::program::{
 };
 use crate::tensor_map::{ElementType, IllegalStart, RANK, Row, Swizzle, TensorMap, Traversal};
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// `cp.async.bulk` and its kin: each lane issues a copy of its own.
-    pub fn bulk(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
-        let program = self.program;
+    pub fn bulk(&mut self, index: u32) {
+        let Self { frame, mask, .. } = *self;
+        let program = self.program();
         let site = &program.sites.bulks[index as usize];
         let ((shared, _), far) = (placed(&site.shared, frame, mask), placed(&site.far, frame, mask));
         let barrier = site.barrier.as_ref().map(|barrier| placed(barrier, frame, mask).0);
         let mut faults = Faults::default();
         let mut stores: Vec<Transfer> = Vec::new();
         for lane in lanes(mask) {
-            let Some(mut transfer) =
-                self.transfer(warp, team, frame, site, (&shared, &far), lane, &mut faults, pc)
-            else {
+            let Some(mut transfer) = self.transfer(site, (&shared, &far), lane, &mut faults) else {
                 continue;
             };
-            self.count_bulk(site, &transfer);
+            self.worker.count_bulk(site, &transfer);
             if !transfer.is_load && mask.count_ones() > 1 {
                 transfer.repeats = stores.iter().any(|store| transfer.is_same_store(store));
                 if !transfer.repeats {
@@ -49,34 +50,30 @@ impl Worker<'_> {
                 let of_rank = |at: u64| address::by_rank(at, rank as u32);
                 let barrier = barrier.as_ref().map(|barrier| of_rank(barrier.at[lane]));
                 let copy = Transfer { shared: of_rank(transfer.shared), barrier, ..transfer.clone() };
-                self.issue_bulk(warp, team, copy);
+                self.issue_bulk(copy);
             }
             if site.blocks.is_none() {
-                let barrier = barrier.as_ref().map(|barrier| ranked(barrier.at[lane], team));
-                self.issue_bulk(warp, team, Transfer { barrier, ..transfer });
+                let barrier = barrier.as_ref().map(|barrier| self.team.ranked(barrier.at[lane]));
+                self.issue_bulk(Transfer { barrier, ..transfer });
             }
         }
-        self.report_faults(&faults, self.side(warp, team, pc, 0), 16, Mode::Read);
+        self.report_faults(&faults, 16, Mode::Read);
     }
 
     /// What a lane's copy moves; `None` after a fault.
-    #[allow(clippy::too_many_arguments, reason = "a copy has this many sides")]
     fn transfer(
         &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
         site: &BulkSite,
         (shared, far): (&Addresses, &(Addresses, Space)),
         lane: usize,
         faults: &mut Faults,
-        pc: u32,
     ) -> Option<Transfer> {
-        let (shared, far, far_space) = (ranked(shared.at[lane], team), far.0.at[lane], far.1);
+        let Self { frame, pc, .. } = *self;
+        let (shared, far, far_space) = (self.team.ranked(shared.at[lane]), far.0.at[lane], far.1);
         let is_load = site.direction == Direction::Load;
         let base = Transfer {
-            block: team.number,
-            warp: warp.index,
+            block: self.team.number,
+            warp: self.warp.index,
             lane: lane as u8,
             pc,
             is_load,
@@ -105,22 +102,22 @@ impl Worker<'_> {
                     return None;
                 }
                 let (far, global) = match far_space {
-                    Space::Shared => (Far::Shared, ranked(far, team)),
+                    Space::Shared => (Far::Shared, self.team.ranked(far)),
                     _ => (Far::Global, far),
                 };
                 let row = Row { shared: 0, bytes, first: 0, end: bytes, global };
                 Some(Transfer { far, rows: vec![row], ..base })
             }
             Extent::Box { coordinates, offsets, im2col } => {
-                self.check_map(warp, team, far, lane, pc);
-                let bytes = self.map_bytes(warp, team, far_space, far, lane, Mode::Read, faults)?;
+                self.check_map(far, lane);
+                let bytes = self.map_bytes(far_space, far, lane, Mode::Read, faults)?;
                 // SAFETY: the bytes were checked.
                 let map = TensorMap::decode(&unsafe { bytes.read_unaligned() });
                 let fits = |map: &TensorMap| {
                     map.rank == coordinates.len() && map.im2col.is_some() == *im2col && map.check().is_ok()
                 };
                 let Some(map) = map.filter(fits) else {
-                    self.report_map(warp, team, lane, pc, map);
+                    self.report_map(lane, map);
                     return None;
                 };
                 let mut at = Traversal { coordinates: [0; RANK], offsets: [0; 3] };
@@ -136,11 +133,11 @@ impl Worker<'_> {
                     return None;
                 }
                 if let Some((op, _)) = base.reduction.filter(|&(op, _)| !map.element.reduces(op)) {
-                    self.report_reduction(warp, team, lane, pc, op, map.element);
+                    self.report_reduction(lane, op, map.element);
                     return None;
                 }
                 if let Some(wrong) = map.illegal_start(&at, is_load) {
-                    self.report_start(warp, team, lane, pc, wrong);
+                    self.report_start(lane, wrong);
                     return None;
                 }
                 let reduction = base.reduction.map(|(op, ty)| (op, ty.or(Some(map.element.ptx()))));
@@ -161,54 +158,92 @@ impl Worker<'_> {
     }
 
     /// A copy is on its way, or done, if it is to be done early.
-    fn issue_bulk(&mut self, warp: &mut Warp, team: &mut Team, mut transfer: Transfer) {
-        let is_early = match self.launch.schedule {
+    fn issue_bulk(&mut self, mut transfer: Transfer) {
+        let is_early = match self.launch().schedule {
             Schedule::Late => false,
             Schedule::Early => true,
             Schedule::Random { seed } => {
-                self.drawn = self.drawn.wrapping_add(1);
-                let mixed = (seed ^ self.drawn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                self.worker.drawn = self.worker.drawn.wrapping_add(1);
+                let mixed = (seed ^ self.worker.drawn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 mixed >> 63 == 1
             }
         };
         if let Some(barrier) = transfer.barrier {
-            self.check_barrier(team, transfer.pc, warp, transfer.lane.into(), own(barrier, team));
+            self.check_barrier(transfer.lane.into(), self.team.own(barrier));
         }
-        self.begin_transfer(warp, team, &mut transfer);
+        self.begin_transfer(&mut transfer);
         if let Some(barrier) = transfer.barrier {
-            self.tell(EventKind::Copies, team, warp.index, Some(barrier));
+            self.worker.tell(EventKind::Copies, self.team, self.warp.index, Some(barrier));
         }
-        if team.shadow.is_some() && transfer.is_load {
-            team.comes_in(&transfer, is_early);
+        if self.team.shadow.is_some() && transfer.is_load {
+            self.team.comes_in(&transfer, is_early);
         }
         match (is_early, transfer.barrier) {
-            (true, _) => self.finish_transfer(warp, team, &mut transfer),
-            (false, Some(_)) => team.cluster.loads.borrow_mut().push(transfer),
+            (true, _) => self.finish_transfer(&mut transfer),
+            (false, Some(_)) => self.team.cluster.loads.borrow_mut().push(transfer),
             (false, None) => {
                 let lane = transfer.lane.into();
-                warp.bulk.issue(lane, transfer);
+                self.warp.bulk.issue(lane, transfer);
             }
         }
     }
 
     /// Does what is on its way to an mbarrier, if anything is. Returns whether something was.
-    pub fn finish_loads(&mut self, warp: &mut Warp, team: &mut Team, barrier: u64) -> bool {
-        let barrier = Some(ranked(barrier, team));
-        let loads = std::mem::take(&mut *team.cluster.loads.borrow_mut());
+    pub fn finish_loads(&mut self, barrier: u64) -> bool {
+        let barrier = Some(self.team.ranked(barrier));
+        let loads = std::mem::take(&mut *self.team.cluster.loads.borrow_mut());
         let (done, rest): (Vec<_>, Vec<_>) = loads.into_iter().partition(|load| load.barrier == barrier);
-        team.cluster.loads.borrow_mut().extend(rest);
+        self.team.cluster.loads.borrow_mut().extend(rest);
         let any = !done.is_empty();
-        done.into_iter().for_each(|mut load| self.finish_transfer(warp, team, &mut load));
+        done.into_iter().for_each(|mut load| self.finish_transfer(&mut load));
         any
     }
 
     /// `cp.async.bulk.wait_group`.
-    pub fn bulk_wait(&mut self, warp: &mut Warp, team: &mut Team, mask: u32, keep: u32) {
-        for mut transfer in warp.bulk.wait(mask, Some(keep)) {
-            self.finish_transfer(warp, team, &mut transfer);
+    pub fn bulk_wait(&mut self, keep: u32) {
+        for mut transfer in self.warp.bulk.wait(self.mask, Some(keep)) {
+            self.finish_transfer(&mut transfer);
         }
     }
 
+    fn report_reduction(&mut self, lane: usize, op: AtomicOp, element: ElementType) {
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, 1 << lane, || {
+            (
+                format!("reduces a tensor of {element:?} by {op:?}: on a GPU this is an illegal instruction"),
+                "u32 has all operations, i32 all but inc and dec, u64 add, min, max and those of bits, i64 min and max, f16 and bf16 add, min \
+                 and max, f32 and f64 add"
+                    .into(),
+            )
+        });
+    }
+
+    fn report_start(&mut self, lane: usize, wrong: IllegalStart) {
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, 1 << lane, || {
+            let (message, fix) = wrong.in_words();
+            (format!("{message}: on a GPU this is an illegal instruction"), fix.into())
+        });
+    }
+
+    fn report_map(&mut self, lane: usize, map: Option<TensorMap>) {
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, 1 << lane, || {
+            let message = match map {
+                None => "takes something for a tensor map that is none".into(),
+                Some(map) => {
+                    let mode = if map.im2col.is_some() { "im2col" } else { "tiled" };
+                    match map.check() {
+                        Err(wrong) => format!("takes a tensor map that CUDA refuses: {wrong}"),
+                        Ok(()) => format!("takes a tensor map of rank {} in {mode} mode", map.rank),
+                    }
+                }
+            };
+            let fix = "pass the map that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col made, as a \
+                       __grid_constant__ parameter or in memory, with as many coordinates as it has dimensions";
+            (message, fix.into())
+        });
+    }
+}
+
+impl Worker<'_> {
     /// Threads have exited: what they have not waited for is done now, and reported.
     pub fn bulk_exit(&mut self, warp: &mut Warp, team: &mut Team) {
         let gone = warp.initial & !warp.live;
@@ -224,7 +259,8 @@ impl Worker<'_> {
                         .into(),
                 )
             });
-            self.finish_transfer(warp, team, &mut transfer);
+            let path = Path::new(transfer.pc, 1 << transfer.lane, self.launch.entry.frame_offset);
+            Step::of_path(self, warp, team, &path).finish_transfer(&mut transfer);
         }
     }
 
@@ -266,64 +302,4 @@ impl Worker<'_> {
             }
         }
     }
-
-    fn report_reduction(
-        &mut self,
-        warp: &Warp,
-        team: &Team,
-        lane: usize,
-        pc: u32,
-        op: AtomicOp,
-        element: ElementType,
-    ) {
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
-            (
-                format!("reduces a tensor of {element:?} by {op:?}: on a GPU this is an illegal instruction"),
-                "u32 has all operations, i32 all but inc and dec, u64 add, min, max and those of bits, i64 min and max, f16 and bf16 add, min \
-                 and max, f32 and f64 add"
-                    .into(),
-            )
-        });
-    }
-
-    fn report_start(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32, wrong: IllegalStart) {
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
-            let (message, fix) = wrong.in_words();
-            (format!("{message}: on a GPU this is an illegal instruction"), fix.into())
-        });
-    }
-
-    fn report_map(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32, map: Option<TensorMap>) {
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
-            let message = match map {
-                None => "takes something for a tensor map that is none".into(),
-                Some(map) => {
-                    let mode = if map.im2col.is_some() { "im2col" } else { "tiled" };
-                    match map.check() {
-                        Err(wrong) => format!("takes a tensor map that CUDA refuses: {wrong}"),
-                        Ok(()) => format!("takes a tensor map of rank {} in {mode} mode", map.rank),
-                    }
-                }
-            };
-            let fix = "pass the map that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col made, as a \
-                       __grid_constant__ parameter or in memory, with as many coordinates as it has dimensions";
-            (message, fix.into())
-        });
-    }
-}
-
-/// An address of the own block without its rank, others as they are.
-pub fn own(at: u64, team: &Team) -> u64 {
-    match address::rank_of(at) {
-        Some(rank) if rank == team.rank => address::without_rank(at),
-        _ => at,
-    }
-}
-
-/// An address with its rank.
-pub fn ranked(at: u64, team: &Team) -> u64 {
-    if address::rank_of(at).is_some() { at } else { address::by_rank(at, team.rank) }
 }

@@ -1,23 +1,8 @@
 //! What bulk copies have brought to shared memory, and whether descriptors of matrices read it as it lies.
 
-use super::{bulk::own, descriptor::Descriptor, transfer::Transfer};
+use super::descriptor::Descriptor;
 use crate::check::{Event, FindingKind, Severity, Side};
-use crate::machine::blocks::{team::Team, worker::Worker};
-
-/// A tile that a copy of a tensor has filled.
-#[derive(Clone, Debug)]
-pub struct Tile {
-    /// Addresses.
-    start: u64,
-    end: u64,
-    /// Bytes of a swizzled line, 16 without a swizzle.
-    width: u32,
-    /// When it was filled.
-    stamp: u32,
-    /// Where its pieces of 16 bytes lie that have come from the tensor, and not from outside of it.
-    inside: Vec<u64>,
-    side: Side,
-}
+use crate::machine::state::{team::Team, tile::Tile, transfer::Transfer, worker::Worker};
 
 /// Bytes of a piece.
 const PIECE: u32 = 16;
@@ -28,7 +13,7 @@ const WORTH_SAYING: usize = 8;
 impl Worker<'_> {
     /// A copy has come: what lay there is gone.
     pub fn filled(&mut self, team: &mut Team, transfer: &Transfer) {
-        let start = own(transfer.shared, team);
+        let start = team.own(transfer.shared);
         let end = start + transfer.rows.iter().map(|row| u64::from(row.bytes)).sum::<u64>();
         let is_gone = |tile: &mut Tile| tile.start < end && start < tile.end;
         let gone: Vec<_> = team.tiles.extract_if(.., is_gone).collect();

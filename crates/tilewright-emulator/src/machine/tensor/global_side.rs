@@ -1,11 +1,15 @@
 //! The bytes of global memory that bulk copies read and write, as the race checks see them: at any time between a copy's issue and the
 //! wait for it.
 
-use super::transfer::{Far, Transfer};
 use crate::check::{
-    Actor, Event, FindingKind, GlobalConflict, Mode, Present, Severity, Side, Strength, WAIT_FOR_STORE, fix,
+    Actor, Event, FindingKind, GlobalAccess, GlobalConflict, Mode, Present, Severity, Side, Strength,
+    WAIT_FOR_STORE, fix,
 };
-use crate::machine::blocks::{team::Team, worker::Worker};
+use crate::machine::state::{
+    team::Team,
+    transfer::{Far, Transfer},
+    worker::Worker,
+};
 use crate::program::address;
 
 /// Where a copy stands.
@@ -48,11 +52,12 @@ impl Worker<'_> {
             }
             let (order, known, blocks) = (&team.order, &team.known, &self.launch.blocks);
             let present = Present { block: team.number, order, known, blocks };
+            let access = GlobalAccess { present, actor, mode, region };
             if moment == Moment::Done && early.is_none() {
-                let since = shadow.since(present, actor, lane, mode, region, offset, bytes, transfer.stamp);
+                let since = shadow.since(access, lane, offset, bytes, transfer.stamp);
                 early = since.map(|since| (at, since));
             }
-            let found = shadow.copy(present, actor, lane, mode, region, offset, bytes);
+            let found = shadow.copy(access, lane, offset, bytes);
             // Who came after the issue has found it, and been reported.
             let found = found.filter(|_| moment == Moment::Issued);
             conflict = conflict.or(found.map(|found| (at, found)));

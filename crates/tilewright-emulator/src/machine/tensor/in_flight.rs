@@ -3,104 +3,50 @@
 //! The emulator computes an instruction when the warpgroup has come to it; the hardware may read its operands until the group of
 //! instructions is waited for. So they are looked at again then: what was written meanwhile may be what the hardware has read.
 
-use std::collections::VecDeque;
-
-use super::wgmma::WARPS;
-use crate::check::{Event, FindingKind, Mode, Severity, Side, Strength};
-use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    watch::observer::EventKind,
-};
+use crate::check::{Event, FindingKind, Mode, Severity, Strength};
+use crate::machine::state::{in_flight::Piece, observer::EventKind, step::Step, team::WARPS};
 use crate::memory::read;
 
-/// Sixteen bytes of an operand.
-#[derive(Clone, Copy, Debug)]
-pub struct Piece {
-    pub at: u64,
-    pub data: [u8; 16],
-    /// The instruction.
-    pub pc: u32,
-}
-
-/// The operands of a warpgroup's instructions, by group.
-#[derive(Debug, Default)]
-pub struct InFlight {
-    open: Vec<Piece>,
-    closed: VecDeque<Vec<Piece>>,
-    /// Groups that have been closed, and those of them that are done.
-    count: u32,
-    done: u32,
-}
-
-impl InFlight {
-    /// An instruction reads these pieces.
-    pub fn issue(&mut self, pieces: Vec<Piece>) {
-        self.open.extend(pieces);
-    }
-}
-
-/// The operands of a warp's group.
-pub fn of_warp<'a>(team: &'a mut Team, warp: &Warp) -> &'a mut InFlight {
-    let group = warp.index as usize / WARPS;
-    if team.products.len() <= group {
-        team.products.resize_with(group + 1, InFlight::default);
-    }
-    &mut team.products[group]
-}
-
-/// A warp closes a group of instructions; the first of the four closes it for all.
-pub fn commit_products(worker: &Worker<'_>, warp: &mut Warp, team: &mut Team) {
-    warp.products += 1;
-    let number = warp.products;
-    let flight = of_warp(team, warp);
-    if flight.count < number {
-        flight.count = number;
-        let pieces = std::mem::take(&mut flight.open);
-        flight.closed.push_back(pieces);
-        worker.tell(EventKind::Multiplies, team, warp.index, None);
-    }
-}
-
-impl Worker<'_> {
-    /// A warp waits until at most `keep` groups are left. The first of the four that waits has waited for all: the instructions are theirs together.
-    pub fn wait_products(&mut self, warp: &mut Warp, team: &mut Team, keep: u32) {
-        let target = warp.products.saturating_sub(keep);
-        loop {
-            let flight = of_warp(team, warp);
-            if flight.done >= target {
-                return;
-            }
-            flight.done += 1;
-            let closed = flight.closed.pop_front();
-            self.tell(EventKind::Collects, team, warp.index, None);
-            let Some(pieces) = closed else { return };
-            if pieces.is_empty() {
-                continue;
-            }
-            self.finish_products(warp, team, &pieces);
-            let first = warp.index / WARPS as u32 * WARPS as u32;
-            let end = (first + WARPS as u32).min(team.threads.div_ceil(32));
-            team.order.group(&(first..end).collect::<Vec<_>>());
+impl Step<'_, '_> {
+    /// A warp closes a group of instructions; the first of the four closes it for all.
+    pub fn commit_products(&mut self) {
+        self.warp.products += 1;
+        if self.team.products_of(self.warp.index).close(self.warp.products) {
+            self.worker.tell(EventKind::Multiplies, self.team, self.warp.index, None);
         }
     }
 
-    fn finish_products(&mut self, warp: &mut Warp, team: &mut Team, pieces: &[Piece]) {
-        for (index, piece) in pieces.iter().enumerate() {
-            let (lane, at) = (index % 32, piece.at);
-            let Some(offset) = self.offset_of(at) else { continue };
-            let copy = team.shadow.as_ref().and_then(|shadow| shadow.pending(offset, 16));
-            if copy.is_none() && !self.has_changed(team, piece) {
-                self.shadow_bytes(warp, team, at, lane, 16, Mode::Read, Strength::Plain, false, piece.pc);
+    /// A warp waits until at most `keep` groups are left. The first of the four that waits has waited for all: the instructions are theirs together.
+    pub fn wait_products(&mut self, keep: u32) {
+        let target = self.warp.products.saturating_sub(keep);
+        while let Some(pieces) = self.team.products_of(self.warp.index).collect(target) {
+            self.worker.tell(EventKind::Collects, self.team, self.warp.index, None);
+            if pieces.is_empty() {
                 continue;
             }
-            let written = || team.shadow.as_ref().and_then(|shadow| shadow.writers(offset, 16).next());
+            self.finish_products(&pieces);
+            let first = self.warp.index / WARPS as u32 * WARPS as u32;
+            let end = (first + WARPS as u32).min(self.team.threads.div_ceil(32));
+            self.team.order.group(&(first..end).collect::<Vec<_>>());
+        }
+    }
+
+    fn finish_products(&mut self, pieces: &[Piece]) {
+        for (index, piece) in pieces.iter().enumerate() {
+            let (lane, at) = (index % 32, piece.at);
+            let Some(offset) = self.worker.offset_of(at) else { continue };
+            let copy = self.team.shadow.as_ref().and_then(|shadow| shadow.pending(offset, 16));
+            if copy.is_none() && !self.has_changed(piece) {
+                self.at(piece.pc).shadow_bytes(at, lane, 16, Mode::Read, Strength::Plain, false);
+                continue;
+            }
+            let written = || self.team.shadow.as_ref().and_then(|shadow| shadow.writers(offset, 16).next());
             let by = copy.or_else(written);
-            let side = self.side(warp, team, piece.pc, u32::MAX);
-            let with =
-                by.map(|by| Side { pc: by.pc(), block: team.number, warp: by.warp(), lanes: by.lanes });
-            let name = self.launch.shared.name(at).to_string();
-            let (kind, naming) = (FindingKind::PendingProduct, self.naming());
-            self.findings.report(naming, (kind, side.pc, with.and_then(|with| with.pc)), || Event {
+            let side = self.team.side(self.warp.index, piece.pc, u32::MAX);
+            let with = by.map(|by| self.team.earlier(by));
+            let name = self.launch().shared.name(at).to_string();
+            let (kind, naming) = (FindingKind::PendingProduct, self.worker.naming());
+            self.worker.findings.report(naming, (kind, side.pc, with.and_then(|with| with.pc)), || Event {
                 kind,
                 severity: Severity::Error,
                 at: side,
@@ -113,8 +59,8 @@ impl Worker<'_> {
     }
 
     /// Whether shared memory holds something else than when it was read.
-    fn has_changed(&self, team: &mut Team, piece: &Piece) -> bool {
-        let Some(object) = team.shared.object(&self.launch.shared, piece.at) else { return false };
+    fn has_changed(&mut self, piece: &Piece) -> bool {
+        let Some(object) = self.team.shared.object(&self.launch().shared, piece.at) else { return false };
         let offset = (piece.at - object.start) as usize;
         piece.data.iter().enumerate().any(|(byte, &data)| {
             // SAFETY: the piece was read there.

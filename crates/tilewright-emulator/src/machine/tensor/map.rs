@@ -1,12 +1,7 @@
 //! Tensor maps that a kernel changes: `tensormap.replace`, its copy, and its fences.
 
 use crate::check::{FindingKind, Mode, Severity};
-use crate::machine::{
-    accesses::plain::placed,
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
-    watch::faults::Faults,
-};
+use crate::machine::{lanes::addresses::placed, state::step::Step, watch::faults::Faults};
 use crate::memory::lanes;
 use crate::program::instruction::{MapField, MapKind, Space};
 use crate::tensor_map::{BYTES, ElementType, Fill, Interleave, Swizzle, TensorMap};
@@ -14,10 +9,11 @@ use crate::tensor_map::{BYTES, ElementType, Fill, Interleave, Swizzle, TensorMap
 /// Maps lie at multiples of this.
 const ALIGN: u32 = 64;
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// An instruction on a tensor map in memory.
-    pub fn map(&mut self, warp: &mut Warp, team: &mut Team, frame: Frame, index: u32, mask: u32, pc: u32) {
-        let program = self.program;
+    pub fn map(&mut self, index: u32) {
+        let Self { frame, mask, .. } = *self;
+        let program = self.program();
         let site = &program.sites.maps[index as usize];
         let (maps, space) = placed(&site.map, frame, mask);
         let mut faults = Faults::default();
@@ -25,21 +21,21 @@ impl Worker<'_> {
             let at = maps.at[lane];
             match &site.kind {
                 MapKind::Acquire => {
-                    team.maps.entry(at).and_modify(|acquired| *acquired = true);
+                    self.team.maps.entry(at).and_modify(|acquired| *acquired = true);
                 }
                 MapKind::Copy { from } => {
                     let (from, from_space) = placed(from, frame, mask);
                     // All lanes of the warp copy the same map.
                     let from = from.at[lane];
-                    let read = self.map_bytes(warp, team, from_space, from, lane, Mode::Read, &mut faults);
-                    let write = self.map_bytes(warp, team, space, at, lane, Mode::Write, &mut faults);
+                    let read = self.map_bytes(from_space, from, lane, Mode::Read, &mut faults);
+                    let write = self.map_bytes(space, at, lane, Mode::Write, &mut faults);
                     let (Some(read), Some(write)) = (read, write) else { continue };
                     // SAFETY: both sides were checked, and lie in different memories.
                     unsafe { write.write_unaligned(read.read_unaligned()) };
-                    team.maps.insert(at, false);
+                    self.team.maps.insert(at, false);
                 }
                 MapKind::Replace { field, dimension, value } => {
-                    let data = self.map_bytes(warp, team, space, at, lane, Mode::Write, &mut faults);
+                    let data = self.map_bytes(space, at, lane, Mode::Write, &mut faults);
                     let Some(data) = data else { continue };
                     // SAFETY: the bytes were checked.
                     let bytes = unsafe { data.read_unaligned() };
@@ -48,33 +44,30 @@ impl Worker<'_> {
                     let map = TensorMap::decode(&bytes).or_else(blank);
                     let value = frame.lane(*value, lane);
                     let Some(map) = map.and_then(|map| replaced(map, *field, *dimension, value)) else {
-                        self.report_replacement(warp, team, lane, pc);
+                        self.report_replacement(lane);
                         continue;
                     };
                     // SAFETY: as above.
                     unsafe { data.write_unaligned(map.encode()) };
                     if space == Space::Global {
-                        team.maps.insert(at, false);
+                        self.team.maps.insert(at, false);
                     }
                 }
             }
         }
-        self.report_faults(&faults, self.side(warp, team, pc, 0), BYTES as u32, Mode::Write);
+        self.report_faults(&faults, BYTES as u32, Mode::Write);
     }
 
     /// The bytes of a map in memory; `None` after a fault.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn map_bytes(
         &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
         space: Space,
         at: u64,
         lane: usize,
         mode: Mode,
         faults: &mut Faults,
     ) -> Option<*mut [u8; BYTES]> {
-        match self.lane_data(space, warp, team, at, lane, BYTES as u32, ALIGN, mode) {
+        match self.lane_data(space, at, lane, BYTES as u32, ALIGN, mode) {
             Ok(data) => Some(data.cast()),
             Err(fault) => {
                 faults.add(lane, at, fault);
@@ -83,9 +76,8 @@ impl Worker<'_> {
         }
     }
 
-    fn report_replacement(&mut self, warp: &Warp, team: &Team, lane: usize, pc: u32) {
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report(FindingKind::InvalidTensorMap, Severity::Error, side, || {
+    fn report_replacement(&mut self, lane: usize) {
+        self.report(FindingKind::InvalidTensorMap, Severity::Error, 1 << lane, || {
             (
                 "replaces a field of what is no tensor map, or by a value that it cannot have".into(),
                 "begin with a map of cuTensorMapEncodeTiled, and give values of the PTX manual's tables"
@@ -95,12 +87,11 @@ impl Worker<'_> {
     }
 
     /// Reports a copy by a map that the block has changed, and has not acquired since.
-    pub fn check_map(&mut self, warp: &Warp, team: &Team, at: u64, lane: usize, pc: u32) {
-        if team.maps.get(&at) != Some(&false) {
+    pub fn check_map(&mut self, at: u64, lane: usize) {
+        if self.team.maps.get(&at) != Some(&false) {
             return;
         }
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report(FindingKind::ProxyFence, Severity::Error, side, || {
+        self.report(FindingKind::ProxyFence, Severity::Error, 1 << lane, || {
             (
                 "takes a tensor map that was changed, and that it has not acquired".into(),
                 "put fence.proxy.tensormap::generic.acquire of the map before it, behind the release of \

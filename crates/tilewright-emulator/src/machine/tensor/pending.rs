@@ -1,26 +1,26 @@
 //! Accesses to shared memory that a bulk copy is on its way to: which mbarrier and which parity to wait for.
 
-use super::{
-    bulk::{own, ranked},
-    transfer::Transfer,
-};
 use crate::check::{Entry, Mode};
-use crate::machine::accesses::mbarrier::parity_of;
-use crate::machine::blocks::{team::Team, worker::Worker};
+use crate::machine::{
+    accesses::mbarrier::parity_of,
+    state::{team::Team, transfer::Transfer, worker::Worker},
+};
 use crate::program::{
     address,
     instruction::{Op, Rare},
 };
 
-impl Worker<'_> {
+impl Team {
     /// A warp's wait at an mbarrier has passed, though copies that complete there are on their way: it was for an earlier phase.
-    pub fn note_passed(&self, team: &Team, warp: u32, barrier: u64) {
-        let barrier = Some(ranked(barrier, team));
-        let mut loads = team.cluster.loads.borrow_mut();
+    pub fn note_passed(&self, warp: u32, barrier: u64) {
+        let barrier = Some(self.ranked(barrier));
+        let mut loads = self.cluster.loads.borrow_mut();
         let here = loads.iter_mut().filter(|load| load.barrier == barrier);
         here.for_each(|load| load.passed_by |= 1 << (warp & 31));
     }
+}
 
+impl Worker<'_> {
     /// What is wrong with an access of `warp` to `name` at `at`, and what to do; `None` if it is no bulk copy that is on its way there.
     pub fn pending_bulk(
         &self,
@@ -43,7 +43,7 @@ impl Worker<'_> {
         };
         let loads = team.cluster.loads.borrow();
         let covers = |load: &&Transfer| {
-            let start = own(load.shared, team);
+            let start = team.own(load.shared);
             let bytes: u64 = load.rows.iter().map(|row| u64::from(row.bytes)).sum();
             Some(load.pc) == copy.pc() && (start..start + bytes).contains(&at)
         };

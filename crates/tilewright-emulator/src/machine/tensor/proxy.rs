@@ -1,20 +1,17 @@
 //! Fences between proxies: what threads do with shared memory, and what the asynchronous proxy sees of it.
 
 use crate::check::{Entry, Event, FindingKind, Severity, Side};
-use crate::machine::{
-    Races,
-    blocks::{team::Team, warp::Warp, worker::Worker},
-};
+use crate::machine::state::{options::Races, step::Step, team::Team, worker::Worker};
 use crate::program::instruction::{Op, Rare};
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// Reports bytes that the asynchronous proxy reads, and that a thread has written without a fence of its own behind that.
-    pub fn check_proxy(&mut self, team: &Team, pc: u32, warp: &Warp, lane: usize, at: u64, bytes: u32) {
+    pub fn check_proxy(&mut self, lane: usize, at: u64, bytes: u32) {
         let is_unfenced = |op: Op, entry: Entry| {
             let is_generic = !matches!(op, Op::Rare(Rare::BulkLoad | Rare::CopyAsync));
-            is_generic && !team.order.has_proxy_fence(entry)
+            is_generic && !self.team.order.has_proxy_fence(entry)
         };
-        let Some(written) = self.unfenced(team, at, bytes, is_unfenced) else { return };
+        let Some(written) = self.worker.unfenced(self.team, at, bytes, is_unfenced) else { return };
         let message = |name: &str| {
             format!(
                 "reads `{name}` through the asynchronous proxy, which need not see what a thread has stored"
@@ -23,14 +20,34 @@ impl Worker<'_> {
         let fix = "let every thread that stores there execute fence.proxy.async.shared::cta behind its stores, before the \
                    barrier that the reader waits at";
         // By the letter it is the writer's fence that counts; published kernels let the reader execute it behind the barrier.
-        let severity = match team.order.is_fenced_by_reader(written, warp.index) {
+        let severity = match self.team.order.is_fenced_by_reader(written, self.warp.index) {
             true => Severity::Warning,
             false => Severity::Error,
         };
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report_unfenced(severity, side, team.number, written, at, message, fix);
+        let sides = (self.side(1 << lane), self.team.earlier(written));
+        self.worker.report_unfenced(severity, sides, at, message, fix);
     }
 
+    /// Reports an mbarrier of a bulk copy whose initialisation the asynchronous proxy need not see.
+    pub fn check_barrier(&mut self, lane: usize, at: u64) {
+        let is_unfenced = |op: Op, entry: Entry| {
+            matches!(op, Op::Rare(Rare::Mbarrier)) && !self.team.order.has_init_fence(entry)
+        };
+        let Some(written) = self.worker.unfenced(self.team, at, 8, is_unfenced) else { return };
+        let message = |name: &str| {
+            format!(
+                "completes at the mbarrier `{name}`, whose initialisation the asynchronous proxy need not see"
+            )
+        };
+        let fix = "let the thread that initialises it execute fence.mbarrier_init.release.cluster behind that, before the \
+                   barrier that the others wait at";
+        // A barrier of the block is enough on today's hardware, and CUDA's own examples have no more.
+        let sides = (self.side(1 << lane), self.team.earlier(written));
+        self.worker.report_unfenced(Severity::Warning, sides, at, message, fix);
+    }
+}
+
+impl Worker<'_> {
     /// Reports bytes of the own block that a copy overwrites, and that a thread has read without a fence of its own behind that: only where
     /// it is asked for, since much published code does so.
     pub fn check_overwritten(&mut self, team: &Team, at: Side, address: u64, bytes: u32) {
@@ -52,25 +69,7 @@ impl Worker<'_> {
         };
         let fix = "let every thread that reads there execute fence.proxy.async.shared::cta behind its loads, before the \
                    barrier that the issuing thread waits at";
-        self.report_unfenced(Severity::Warning, at, team.number, read, address, message, fix);
-    }
-
-    /// Reports an mbarrier of a bulk copy whose initialisation the asynchronous proxy need not see.
-    pub fn check_barrier(&mut self, team: &Team, pc: u32, warp: &Warp, lane: usize, at: u64) {
-        let is_unfenced = |op: Op, entry: Entry| {
-            matches!(op, Op::Rare(Rare::Mbarrier)) && !team.order.has_init_fence(entry)
-        };
-        let Some(written) = self.unfenced(team, at, 8, is_unfenced) else { return };
-        let message = |name: &str| {
-            format!(
-                "completes at the mbarrier `{name}`, whose initialisation the asynchronous proxy need not see"
-            )
-        };
-        let fix = "let the thread that initialises it execute fence.mbarrier_init.release.cluster behind that, before the \
-                   barrier that the others wait at";
-        // A barrier of the block is enough on today's hardware, and CUDA's own examples have no more.
-        let side = self.side(warp, team, pc, 1 << lane);
-        self.report_unfenced(Severity::Warning, side, team.number, written, at, message, fix);
+        self.report_unfenced(Severity::Warning, (at, team.earlier(read)), address, message, fix);
     }
 
     /// The last plain store to some of these bytes that is as `is_unfenced` says.
@@ -86,18 +85,14 @@ impl Worker<'_> {
         shadow.writers(offset, bytes).find(|entry| op(entry).is_some_and(|op| is_unfenced(op, *entry)))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a finding has this many sides")]
     fn report_unfenced(
         &mut self,
         severity: Severity,
-        at: Side,
-        block: u32,
-        earlier: Entry,
+        (at, with): (Side, Side),
         address: u64,
         message: impl Fn(&str) -> String,
         fix: &str,
     ) {
-        let with = Side { pc: earlier.pc(), block, warp: earlier.warp(), lanes: earlier.lanes };
         let message = message(self.launch.shared.name(address));
         let (kind, naming) = (FindingKind::ProxyFence, self.naming());
         self.findings.report(naming, (kind, at.pc, with.pc), || {

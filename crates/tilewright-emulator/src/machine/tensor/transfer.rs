@@ -1,74 +1,22 @@
-//! What a bulk copy moves, and how.
+//! Bulk copies begin, and end.
 
-use super::{bulk::own, global_side::Moment};
+use super::global_side::Moment;
 use crate::alu::{self, Operation};
-use crate::check::{Actor, FindingKind, Mode, Severity, Side, Strength};
+use crate::check::{Actor, FindingKind, Mode, Severity, Strength};
 use crate::machine::{
-    accesses::{asynchronous::Progress, atomics},
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    watch::faults::Faults,
+    accesses::atomics,
+    state::{
+        step::Step,
+        transfer::{Far, Transfer},
+    },
+    watch::{faults::Faults, progress::Progress},
 };
 use crate::program::instruction::{AtomicOp, Space};
 use crate::ptx_isa::{Modifiers, Opcode, ScalarOp, Type};
-use crate::tensor_map::{ElementType, Fill, Row, Swizzle, TensorMap};
+use crate::tensor_map::{ElementType, Fill, TensorMap};
 
 /// Bytes that are moved and swizzled together.
 const PIECE: u32 = 16;
-
-/// The side of a copy that is not the shared memory it names first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Far {
-    /// Global memory.
-    Global,
-    /// The own shared memory: the copy goes to another block.
-    Shared,
-}
-
-/// A bulk copy of a thread.
-#[derive(Clone, Debug)]
-pub struct Transfer {
-    /// The block, warp and lane that have issued it, and where.
-    pub block: u32,
-    pub warp: u32,
-    pub lane: u8,
-    pub pc: u32,
-    /// Whether `shared` is written.
-    pub is_load: bool,
-    /// The address in shared memory, with the rank of its block.
-    pub shared: u64,
-    pub far: Far,
-    pub rows: Vec<Row>,
-    pub swizzle: Swizzle,
-    /// The type of the elements of a tensor.
-    pub element: Option<ElementType>,
-    /// Eight bytes of what lies outside of a tensor.
-    pub fill: u64,
-    /// What is done with what is there.
-    pub reduction: Option<(AtomicOp, Option<Type>)>,
-    /// The mbarrier that is told, with the rank of its block.
-    pub barrier: Option<u64>,
-    /// When it was issued, by its block.
-    pub stamp: u32,
-    /// Warps, a bit for each, whose wait at the mbarrier has passed while it was on its way.
-    pub passed_by: u32,
-    /// Whether it is the store of an earlier lane once more, by the same instruction: the epilogues of CUTLASS let a whole warp issue one.
-    pub repeats: bool,
-    /// What a store has found in shared memory when it was issued.
-    pub before: Vec<u8>,
-}
-
-impl Transfer {
-    /// Who has issued it.
-    pub fn side(&self) -> Side {
-        Side { pc: Some(self.pc), block: self.block, warp: self.warp, lanes: 1 << self.lane }
-    }
-
-    /// Whether both put the same bytes of shared memory in the same place.
-    pub fn is_same_store(&self, other: &Self) -> bool {
-        let is_plain = self.reduction.is_none() && other.reduction.is_none();
-        is_plain && self.shared == other.shared && self.swizzle == other.swizzle && self.rows == other.rows
-    }
-}
 
 /// Eight bytes of what lies outside of a tensor: an H100 fills with these halves, whatever the floating-point type.
 pub fn fill(map: &TensorMap) -> u64 {
@@ -78,65 +26,66 @@ pub fn fill(map: &TensorMap) -> u64 {
     }
 }
 
-impl Worker<'_> {
+/// The physical address of each piece of a copy in shared memory, which begins at `shared`.
+fn pieces(transfer: &Transfer, shared: u64) -> impl Iterator<Item = u64> {
+    transfer.rows.iter().flat_map(move |row| {
+        let pieces = (0..row.bytes).step_by(PIECE as usize);
+        pieces.map(move |piece| transfer.swizzle.place(shared + u64::from(row.shared + piece)))
+    })
+}
+
+impl Step<'_, '_> {
     /// A copy begins: what it reads must be there, and what it writes must be free.
-    pub fn begin_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
-        let shared = own(transfer.shared, team);
-        self.check_global_side(team, transfer, Moment::Issued);
+    pub fn begin_transfer(&mut self, transfer: &mut Transfer) {
+        let shared = self.team.own(transfer.shared);
+        self.worker.check_global_side(self.team, transfer, Moment::Issued);
+        let lane = transfer.lane.into();
         if transfer.is_load {
-            self.each_piece(team, transfer, shared, |worker, team, at| {
-                let (lane, pc) = (transfer.lane.into(), transfer.pc);
-                worker.check_overwritten(team, transfer.side(), at, PIECE);
-                worker.shadow_bytes(warp, team, at, lane, PIECE, Mode::Write, Strength::Plain, false, pc);
-                worker.shadow_progress(team, actor(transfer), lane, at, PIECE, Progress::Issued);
-            });
+            let actor = actor(transfer);
+            for at in pieces(transfer, shared) {
+                self.worker.check_overwritten(self.team, transfer.side(), at, PIECE);
+                self.shadow_bytes(at, lane, PIECE, Mode::Write, Strength::Plain, false);
+                self.worker.shadow_progress(self.team, actor, lane, at, PIECE, Progress::Issued);
+            }
             if let (Far::Shared, Some(row)) = (transfer.far, transfer.rows.first()) {
-                let (lane, from) = (transfer.lane.into(), own(row.global, team));
-                self.check_proxy(team, transfer.pc, warp, lane, from, row.bytes);
+                self.check_proxy(lane, self.team.own(row.global), row.bytes);
             }
             return;
         }
         let mut faults = Faults::default();
-        transfer.before = self.shared_bytes(warp, team, transfer, &mut faults);
-        let (lane, pc) = (transfer.lane.into(), transfer.pc);
-        self.each_piece(team, transfer, shared, |worker, team, at| {
-            worker.check_proxy(team, pc, warp, lane, at, PIECE);
-        });
-        self.report_faults(&faults, self.side(warp, team, pc, 1 << lane), PIECE, Mode::Read);
+        transfer.before = self.shared_bytes(transfer, &mut faults);
+        for at in pieces(transfer, shared) {
+            self.check_proxy(lane, at, PIECE);
+        }
+        self.report_faults(&faults, PIECE, Mode::Read);
     }
 
     /// Moves the data, and tells the mbarrier.
-    pub fn finish_transfer(&mut self, warp: &mut Warp, team: &mut Team, transfer: &mut Transfer) {
-        let shared = own(transfer.shared, team);
-        self.check_global_side(team, transfer, Moment::Done);
+    pub fn finish_transfer(&mut self, transfer: &mut Transfer) {
+        let mut step = self.at(transfer.pc);
+        let shared = step.team.own(transfer.shared);
+        step.worker.check_global_side(step.team, transfer, Moment::Done);
         let mut faults = Faults::default();
         if transfer.is_load {
-            self.bring(warp, team, transfer, shared, &mut faults);
-            if team.shadow.is_some() {
-                self.filled(team, transfer);
+            step.bring(transfer, shared, &mut faults);
+            if step.team.shadow.is_some() {
+                step.worker.filled(step.team, transfer);
             }
         } else {
-            self.take(warp, team, transfer, &mut faults);
+            step.take(transfer, &mut faults);
         }
         let mode = if transfer.is_load { Mode::Read } else { Mode::Write };
-        self.report_faults(&faults, transfer.side(), PIECE, mode);
+        step.worker.report_faults(&faults, transfer.side(), PIECE, mode);
         if let Some(barrier) = transfer.barrier {
             let bytes: u64 = transfer.rows.iter().map(|row| u64::from(row.bytes)).sum();
-            self.complete_bytes(warp, team, own(barrier, team), transfer, bytes);
+            step.complete_bytes(step.team.own(barrier), transfer, bytes);
         }
     }
 
-    fn bring(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        transfer: &Transfer,
-        shared: u64,
-        faults: &mut Faults,
-    ) {
+    fn bring(&mut self, transfer: &Transfer, shared: u64, faults: &mut Faults) {
         let lane = usize::from(transfer.lane);
         let combine = Combine::of(transfer);
-        let is_own = transfer.block == team.number;
+        let is_own = transfer.block == self.team.number;
         let done = if is_own { Progress::Done } else { Progress::DoneElsewhere };
         for row in &transfer.rows {
             let mut bytes = vec![0; row.bytes as usize];
@@ -146,7 +95,7 @@ impl Worker<'_> {
             let inside = row.end - row.first;
             if inside > 0 {
                 let space = if transfer.far == Far::Shared { Space::Shared } else { Space::Global };
-                match self.lane_data(space, warp, team, row.global, lane, inside, 1, Mode::Read) {
+                match self.lane_data(space, row.global, lane, inside, 1, Mode::Read) {
                     // SAFETY: `lane_data` has checked the bytes.
                     Ok(data) => read_bytes(data, &mut bytes[row.first as usize..row.end as usize]),
                     Err(fault) => faults.add(lane, row.global, fault),
@@ -156,22 +105,21 @@ impl Worker<'_> {
             round(&mut bytes[first..end], transfer.element);
             for (index, piece) in bytes.chunks_exact(PIECE as usize).enumerate() {
                 let at = transfer.swizzle.place(shared + u64::from(row.shared) + 16 * index as u64);
-                match self.lane_data(Space::Shared, warp, team, at, lane, PIECE, PIECE, Mode::Write) {
+                match self.lane_data(Space::Shared, at, lane, PIECE, PIECE, Mode::Write) {
                     Ok(data) => combine.write(data, piece),
                     Err(fault) => faults.add(lane, at, fault),
                 }
-                self.shadow_progress(team, actor(transfer), lane, at, PIECE, done);
+                self.worker.shadow_progress(self.team, actor(transfer), lane, at, PIECE, done);
             }
         }
     }
 
-    fn take(&mut self, warp: &mut Warp, team: &mut Team, transfer: &Transfer, faults: &mut Faults) {
-        let (lane, pc) = (usize::from(transfer.lane), transfer.pc);
+    fn take(&mut self, transfer: &Transfer, faults: &mut Faults) {
+        let lane = usize::from(transfer.lane);
         let combine = Combine::of(transfer);
-        let bytes = self.shared_bytes(warp, team, transfer, faults);
+        let bytes = self.shared_bytes(transfer, faults);
         if bytes != transfer.before {
-            let side = self.side(warp, team, pc, 1 << lane);
-            self.report(FindingKind::PendingCopy, Severity::Error, side, || {
+            self.report(FindingKind::PendingCopy, Severity::Error, 1 << lane, || {
                 (
                     "shared memory that this bulk copy reads was written before it was waited for".into(),
                     "let the thread that issues it wait with cp.async.bulk.wait_group.read, and put a barrier \
@@ -187,8 +135,7 @@ impl Worker<'_> {
             if part.is_empty() {
                 continue;
             }
-            let length = part.len() as u32;
-            match self.lane_data(Space::Global, warp, team, row.global, lane, length, 1, Mode::Write) {
+            match self.lane_data(Space::Global, row.global, lane, part.len() as u32, 1, Mode::Write) {
                 Ok(data) => combine.write(data, part),
                 Err(fault) => faults.add(lane, row.global, fault),
             }
@@ -196,38 +143,15 @@ impl Worker<'_> {
     }
 
     /// What a store reads, row by row without the swizzle.
-    fn shared_bytes(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        transfer: &Transfer,
-        faults: &mut Faults,
-    ) -> Vec<u8> {
-        let (lane, pc, shared) = (transfer.lane.into(), transfer.pc, own(transfer.shared, team));
+    fn shared_bytes(&mut self, transfer: &Transfer, faults: &mut Faults) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.each_piece(team, transfer, shared, |worker, team, at| {
-            let cell = worker.element(Space::Shared, warp, team, at, lane, PIECE, Mode::Read, faults, pc);
+        for at in pieces(transfer, self.team.own(transfer.shared)) {
+            let cell = self.element(Space::Shared, at, transfer.lane.into(), PIECE, Mode::Read, faults);
             // SAFETY: 16 bytes were checked.
             let piece = cell.map_or([0; 16], |cell| unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() });
             bytes.extend_from_slice(&piece);
-        });
-        bytes
-    }
-
-    /// Calls `see` with the physical address of each piece in shared memory.
-    fn each_piece(
-        &mut self,
-        team: &mut Team,
-        transfer: &Transfer,
-        shared: u64,
-        mut see: impl FnMut(&mut Self, &mut Team, u64),
-    ) {
-        for row in &transfer.rows {
-            for piece in (0..row.bytes).step_by(PIECE as usize) {
-                let at = transfer.swizzle.place(shared + u64::from(row.shared + piece));
-                see(self, team, at);
-            }
         }
+        bytes
     }
 }
 

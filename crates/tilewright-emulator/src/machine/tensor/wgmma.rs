@@ -1,9 +1,6 @@
 //! `wgmma.mma_async`: each warp of a warpgroup has 16 rows of D.
 
-use super::{
-    descriptor::Descriptor,
-    in_flight::{self, Piece},
-};
+use super::descriptor::Descriptor;
 use crate::alu::{
     self,
     tensor::{TensorProduct, Unit},
@@ -11,14 +8,9 @@ use crate::alu::{
 use crate::check::{Event, FindingKind, Mode, Severity, Side};
 use crate::count::AccessCount;
 use crate::machine::{
-    blocks::{
-        options::Races,
-        team::Team,
-        warp::{Path, Warp},
-        worker::Worker,
-    },
     lanes::frame::Frame,
-    watch::{definedness::Bits, faults::Faults},
+    state::{in_flight::Piece, options::Races, step::Step, team::WARPS, undefined::Bits, worker::Worker},
+    watch::faults::Faults,
 };
 use crate::memory::Addresses;
 use crate::program::{
@@ -26,9 +18,6 @@ use crate::program::{
     instruction::{RegisterMisuse, Slot, Space, WgmmaFactor, WgmmaSite},
 };
 use crate::ptx_isa::{Fragment, Major, MatrixOp, Type};
-
-/// Warps of a warpgroup.
-pub const WARPS: usize = 4;
 
 /// Bytes of a line along k: that is what an instruction takes of every type.
 const DEPTH: usize = 32;
@@ -39,17 +28,11 @@ pub struct Operand {
     undefined: Vec<u16>,
 }
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// The rows of one warp. `b` is what another warp of the group has read for the same instruction and descriptor.
-    pub fn wgmma(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        Path { pc, mask, .. }: Path,
-        b: &mut Option<(u32, u64, Operand)>,
-    ) {
-        let program = self.program;
+    pub fn wgmma(&mut self, b: &mut Option<(u32, u64, Operand)>) {
+        let Self { frame, mask, pc, .. } = *self;
+        let program = self.program();
         let index = program.code[pc as usize].aux;
         let site = &program.sites.wgmmas[index as usize];
         let op = &site.op;
@@ -59,17 +42,16 @@ impl Worker<'_> {
             WgmmaFactor::Registers(slots) => from_registers(op, frame, slots),
             WgmmaFactor::Shared(slot) => {
                 let descriptor = Descriptor::decode(frame.lane(*slot, first));
-                let rows = 16 * (warp.index % WARPS as u32);
+                let rows = 16 * (self.warp.index % WARPS as u32);
                 let lines = (rows, op.m.into(), op.a);
-                self.operand(warp, team, &descriptor, (site, site.majors[0]), lines, &mut faults, pc)
+                self.operand(&descriptor, (site, site.majors[0]), lines, &mut faults)
             }
         };
         let word = frame.lane(site.b, first);
         if b.as_ref().is_none_or(|(of, read, _)| (*of, *read) != (index, word)) {
             let lines = (0, op.n.into(), op.b);
             let descriptor = Descriptor::decode(word);
-            let operand =
-                self.operand(warp, team, &descriptor, (site, site.majors[1]), lines, &mut faults, pc);
+            let operand = self.operand(&descriptor, (site, site.majors[1]), lines, &mut faults);
             *b = Some((index, word, operand));
         }
         let Some((_, _, b)) = b else { return };
@@ -79,19 +61,105 @@ impl Worker<'_> {
             _ => vec![0; usize::from(op.m) * usize::from(op.n)],
         };
         let [negates_a, negates_b] = site.negates;
-        let product = TensorProduct::of(op, Unit::Warpgroup, self.launch.capability);
+        let product = TensorProduct::of(op, Unit::Warpgroup, self.launch().capability);
         let d = product.evaluate(
             &negated(&a.elements, op.a, negates_a),
             &negated(&b.elements, op.b, negates_b),
             &c,
         );
-        if !site.misuses.is_empty() && self.launch.races != Races::Ignore {
-            self.report_registers(&site.misuses, self.side(warp, team, pc, mask));
+        if !site.misuses.is_empty() && self.launch().races != Races::Ignore {
+            self.worker.report_registers(&site.misuses, self.side(mask));
         }
-        self.deliver(warp, frame, site, &d, (&a.undefined, &b.undefined), mask);
-        self.report_faults(&faults, self.side(warp, team, pc, mask), 16, Mode::Read);
+        self.deliver(site, &d, (&a.undefined, &b.undefined));
+        self.report_faults(&faults, 16, Mode::Read);
     }
 
+    /// Reads `count` lines of elements from line `first` on; of a transposed operand these lie across the lines in memory.
+    fn operand(
+        &mut self,
+        descriptor: &Descriptor,
+        (site, major): (&WgmmaSite, Major),
+        (first, count, ty): (u32, usize, Type),
+        faults: &mut Faults,
+    ) -> Operand {
+        if self.team.shadow.is_some() {
+            let at = self.launch().shared.address(descriptor.start).unwrap_or_default();
+            self.worker.check_descriptor(self.team, descriptor, at, self.side(u32::MAX));
+        }
+        let mut bytes = vec![0u8; count * DEPTH];
+        let mut undefined = vec![0; count];
+        // What is looked at again when the instruction is waited for.
+        let (mut seen, is_watched) = (Vec::new(), self.team.shadow.is_some());
+        let mut places = Vec::new();
+        let element = (ty.bits() as usize / 8).max(1);
+        let (lines, pieces) = match major {
+            Major::Row => (count, DEPTH / 16),
+            Major::Col => (DEPTH / element, count * element / 16),
+        };
+        for line in 0..lines {
+            for piece in 0..pieces {
+                let (at_line, at_piece) = match major {
+                    Major::Row => (first + line as u32, piece as u32),
+                    Major::Col => (line as u32, first * element as u32 / 16 + piece as u32),
+                };
+                let low = descriptor.piece(major, at_line, at_piece);
+                let at = self.launch().shared.address(low).unwrap_or(address::of_shared(0) + u64::from(low));
+                places.push((piece, line, at));
+                let lane = (line * pieces + piece) % 32;
+                let cell = self.element(Space::Shared, at, lane, 16, Mode::Read, faults);
+                let Some(cell) = cell else { continue };
+                self.check_proxy(lane, at, 16);
+                // SAFETY: 16 bytes were checked.
+                let data = unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() };
+                if is_watched {
+                    seen.push(Piece { at, data, pc: self.pc });
+                }
+                let lost = cell.undefined(0, 8) != 0 || cell.undefined(8, 8) != 0;
+                match major {
+                    Major::Row => {
+                        bytes[line * DEPTH + 16 * piece..][..16].copy_from_slice(&data);
+                        undefined[line] = if lost { cell.source } else { undefined[line] };
+                    }
+                    Major::Col => {
+                        for (index, data) in data.chunks_exact(element).enumerate() {
+                            let across = piece * 16 / element + index;
+                            bytes[across * DEPTH + line * element..][..element].copy_from_slice(data);
+                            undefined[across] = if lost { cell.source } else { undefined[across] };
+                        }
+                    }
+                }
+            }
+        }
+        self.worker.count_cores(site.counter, places);
+        self.team.products_of(self.warp.index).issue(seen);
+        Operand { elements: elements(&bytes, ty), undefined }
+    }
+
+    /// Writes D, and says what of it has no value.
+    fn deliver(&mut self, site: &WgmmaSite, d: &[u64], (rows, columns): (&[u16], &[u16])) {
+        let Self { frame, mask, .. } = *self;
+        let bits = u64::from(site.op.d.bits());
+        let is_defined = rows.iter().chain(columns).all(|&source| source == 0);
+        let mut values = vec![[0; 32]; site.d.len()];
+        let mut undefined = vec![Bits::NONE; if is_defined { 0 } else { site.d.len() }];
+        each_accumulator(&site.op, site.d.len(), |register, lane, element, row, column| {
+            let shift = bits * element as u64;
+            values[register][lane] |= d[row * usize::from(site.op.n) + column] << shift;
+            let source = rows.get(row).map_or(0, |&source| source).max(columns[column]);
+            if source != 0 {
+                undefined[register].add(lane, (u64::MAX >> (64 - bits)) << shift, source);
+            }
+        });
+        for (register, &slot) in site.d.iter().enumerate() {
+            frame.set_row(slot, &values[register], mask);
+            if let Some(undefined) = undefined.get(register) {
+                self.warp.add_undefined(self.program(), frame, slot, undefined, mask);
+            }
+        }
+    }
+}
+
+impl Worker<'_> {
     /// Counts the reads of an operand, whose places are piece, line and address: matrices of 8 lines of 16 bytes, four in a request, each a
     /// wavefront where its lines lie in different banks.
     fn count_cores(&mut self, counter: u32, mut places: Vec<(usize, usize, u64)>) {
@@ -142,101 +210,6 @@ impl Worker<'_> {
                 fix: fix.into(),
                 race: None,
             });
-        }
-    }
-
-    /// Reads `count` lines of elements from line `first` on; of a transposed operand these lie across the lines in memory.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
-    fn operand(
-        &mut self,
-        warp: &mut Warp,
-        team: &mut Team,
-        descriptor: &Descriptor,
-        (site, major): (&WgmmaSite, Major),
-        (first, count, ty): (u32, usize, Type),
-        faults: &mut Faults,
-        pc: u32,
-    ) -> Operand {
-        if team.shadow.is_some() {
-            let at = self.launch.shared.address(descriptor.start).unwrap_or_default();
-            self.check_descriptor(team, descriptor, at, self.side(warp, team, pc, u32::MAX));
-        }
-        let mut bytes = vec![0u8; count * DEPTH];
-        let mut undefined = vec![0; count];
-        // What is looked at again when the instruction is waited for.
-        let (mut seen, is_watched) = (Vec::new(), team.shadow.is_some());
-        let mut places = Vec::new();
-        let element = (ty.bits() as usize / 8).max(1);
-        let (lines, pieces) = match major {
-            Major::Row => (count, DEPTH / 16),
-            Major::Col => (DEPTH / element, count * element / 16),
-        };
-        for line in 0..lines {
-            for piece in 0..pieces {
-                let (at_line, at_piece) = match major {
-                    Major::Row => (first + line as u32, piece as u32),
-                    Major::Col => (line as u32, first * element as u32 / 16 + piece as u32),
-                };
-                let low = descriptor.piece(major, at_line, at_piece);
-                let at = self.launch.shared.address(low).unwrap_or(address::of_shared(0) + u64::from(low));
-                places.push((piece, line, at));
-                let lane = (line * pieces + piece) % 32;
-                let cell = self.element(Space::Shared, warp, team, at, lane, 16, Mode::Read, faults, pc);
-                let Some(cell) = cell else { continue };
-                self.check_proxy(team, pc, warp, lane, at, 16);
-                // SAFETY: 16 bytes were checked.
-                let data = unsafe { cell.data.cast::<[u8; 16]>().read_unaligned() };
-                if is_watched {
-                    seen.push(Piece { at, data, pc });
-                }
-                let lost = cell.undefined(0, 8) != 0 || cell.undefined(8, 8) != 0;
-                match major {
-                    Major::Row => {
-                        bytes[line * DEPTH + 16 * piece..][..16].copy_from_slice(&data);
-                        undefined[line] = if lost { cell.source } else { undefined[line] };
-                    }
-                    Major::Col => {
-                        for (index, data) in data.chunks_exact(element).enumerate() {
-                            let across = piece * 16 / element + index;
-                            bytes[across * DEPTH + line * element..][..element].copy_from_slice(data);
-                            undefined[across] = if lost { cell.source } else { undefined[across] };
-                        }
-                    }
-                }
-            }
-        }
-        self.count_cores(site.counter, places);
-        in_flight::of_warp(team, warp).issue(seen);
-        Operand { elements: elements(&bytes, ty), undefined }
-    }
-
-    /// Writes D, and says what of it has no value.
-    fn deliver(
-        &self,
-        warp: &mut Warp,
-        frame: Frame,
-        site: &WgmmaSite,
-        d: &[u64],
-        (rows, columns): (&[u16], &[u16]),
-        mask: u32,
-    ) {
-        let bits = u64::from(site.op.d.bits());
-        let is_defined = rows.iter().chain(columns).all(|&source| source == 0);
-        let mut values = vec![[0; 32]; site.d.len()];
-        let mut undefined = vec![Bits::NONE; if is_defined { 0 } else { site.d.len() }];
-        each_accumulator(&site.op, site.d.len(), |register, lane, element, row, column| {
-            let shift = bits * element as u64;
-            values[register][lane] |= d[row * usize::from(site.op.n) + column] << shift;
-            let source = rows.get(row).map_or(0, |&source| source).max(columns[column]);
-            if source != 0 {
-                undefined[register].add(lane, (u64::MAX >> (64 - bits)) << shift, source);
-            }
-        });
-        for (register, &slot) in site.d.iter().enumerate() {
-            frame.set_row(slot, &values[register], mask);
-            if let Some(undefined) = undefined.get(register) {
-                warp.add_undefined(self.program, frame, slot, undefined, mask);
-            }
         }
     }
 }

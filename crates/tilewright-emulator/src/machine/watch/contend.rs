@@ -1,7 +1,7 @@
 //! What atomics that are loops cost, once their contests are over.
 
 use crate::count::{Contender, contend};
-use crate::machine::blocks::{team::Team, worker::Worker};
+use crate::machine::state::{team::Team, worker::Worker};
 use crate::memory::Addresses;
 use crate::program::instruction::Space;
 

@@ -1,9 +1,9 @@
 //! What accesses cost.
 
 use crate::check::Mode;
-use crate::count::AccessCount;
-use crate::machine::blocks::worker::Worker;
-use crate::memory::{Addresses, Cost, lanes};
+use crate::count::{AccessCount, Cost};
+use crate::machine::state::worker::Worker;
+use crate::memory::{Addresses, lanes};
 use crate::program::instruction::{MemorySite, Space};
 
 impl Worker<'_> {

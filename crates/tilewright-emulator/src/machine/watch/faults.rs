@@ -1,7 +1,8 @@
 //! Accesses that no memory answers.
 
+use super::neighbours;
 use crate::check::{FindingKind, Mode, Severity, Side};
-use crate::machine::blocks::{neighbours, team::Team, warp::Warp, worker::Worker};
+use crate::machine::state::{step::Step, worker::Worker};
 use crate::program::{address, instruction::Space};
 
 /// Where there is nothing.
@@ -94,10 +95,13 @@ impl Worker<'_> {
             }
         }
     }
+}
 
-    /// One side of a finding: these lanes at this instruction.
-    pub fn side(&self, warp: &Warp, team: &Team, pc: u32, lanes: u32) -> Side {
-        Side { pc: Some(pc), block: team.number, warp: warp.index, lanes }
+impl Step<'_, '_> {
+    /// Reports the faults of an access of `bytes` per lane.
+    pub fn report_faults(&mut self, faults: &Faults, bytes: u32, mode: Mode) {
+        let side = self.side(0);
+        self.worker.report_faults(faults, side, bytes, mode);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Who watches is told of an access.
 
-use super::observer::{EventKind, ObservedAccess, ObservedEvent};
 use crate::check::Mode;
 use crate::count::AccessKind;
-use crate::machine::blocks::{
+use crate::machine::state::{
+    observer::{EventKind, ObservedAccess, ObservedEvent},
     team::Team,
     worker::{Executing, Worker},
 };

@@ -54,7 +54,9 @@ impl<'a> Lowerer<'a, '_> {
         let (shared, far) = if sides.direction() == Direction::Store { (from, to) } else { (to, from) };
         let extent = Extent::Bytes(self.source(size, Type::U32)?);
         let reduction = reduction(split, reduces, split.ty(0))?;
-        self.push_bulk(split, sides.direction(), shared, far, extent, reduction, rest)
+        let direction = sides.direction();
+        let sides = BulkSite { direction, shared, far, extent, reduction, barrier: None, blocks: None };
+        self.push_bulk(split, sides, rest)
     }
 
     /// `cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [d], [map, {x, y}], [mbarrier];` and
@@ -102,7 +104,8 @@ impl<'a> Lowerer<'a, '_> {
         let reduction = reduction(split, reduces, None)?;
         let rest: Vec<_> = barrier.iter().chain(rest).cloned().collect();
         let extent = Extent::Box { coordinates, offsets, im2col };
-        self.push_bulk(split, direction, shared, far, extent, reduction, &rest)
+        let sides = BulkSite { direction, shared, far, extent, reduction, barrier: None, blocks: None };
+        self.push_bulk(split, sides, &rest)
     }
 
     /// One side of a copy.
@@ -111,18 +114,8 @@ impl<'a> Lowerer<'a, '_> {
         self.access([space].into_iter().collect(), target, Type::B8, 1)
     }
 
-    /// With what stands behind both sides: the mbarrier, the blocks, and the cache policy, which means nothing here.
-    #[allow(clippy::too_many_arguments, reason = "an instruction has this many operands")]
-    fn push_bulk(
-        &mut self,
-        split: &Split<'a>,
-        direction: Direction,
-        shared: MemorySite,
-        far: MemorySite,
-        extent: Extent,
-        reduction: Option<Reduction>,
-        rest: &[Operand<'a>],
-    ) -> Lowering<()> {
+    /// A copy between `sides`, with what stands behind them: the mbarrier, the blocks, and the cache policy, which means nothing here.
+    fn push_bulk(&mut self, split: &Split<'a>, sides: BulkSite, rest: &[Operand<'a>]) -> Lowering<()> {
         let completes = split.has(Modifier::CompleteTxBytes);
         if completes == split.has(Modifier::BulkGroup) {
             return unsupported("a copy completes at an mbarrier, or belongs to a group");
@@ -144,8 +137,8 @@ impl<'a> Lowerer<'a, '_> {
             (true, []) => return other_form(),
             (false, _) => None,
         };
-        self.sites.bulks.push(BulkSite { direction, shared, far, extent, barrier, reduction, blocks });
-        let op = if direction == Direction::Store { Rare::BulkStore } else { Rare::BulkLoad };
+        let op = if sides.direction == Direction::Store { Rare::BulkStore } else { Rare::BulkLoad };
+        self.sites.bulks.push(BulkSite { barrier, blocks, ..sides });
         self.push(op, self.sites.bulks.len() as u32 - 1);
         Ok(())
     }

@@ -2,10 +2,12 @@
 
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
-    kernel::{Family, Kernel, Make, Variant},
-    launch::{Launch, LocalMemory, Recipe},
-    program::Program,
+    kernel::{
+        Family, Kernel, Make,
+        launch::{Launch, LocalMemory, Recipe},
+    },
     refusal::Refusal,
+    variant::Variant,
 };
 use tilewright_core::{DType, Layout, SemiringId, for_each_pair};
 
@@ -76,7 +78,7 @@ pub fn closure(semiring: SemiringId, dtype: DType, block: Layout, slack: f64) ->
         ("gain", Argument::Pointer(Buffer::Output)),
     ];
     let launch = Launch::new(
-        Program::new(&CLOSURE, variant, &[]),
+        CLOSURE.program(variant, &[]),
         CLOSURE.entry(),
         [1, 1, 1],
         [THREADS, 1, 1],
@@ -117,7 +119,7 @@ pub fn put_back(
         ("d_row", Argument::i64(row_stride as i64)),
     ];
     let launch = Launch::new(
-        Program::new(&CLOSURE, variant, &[]),
+        CLOSURE.program(variant, &[]),
         "put_back",
         [rows, 1, 1],
         [ROW_THREADS, 1, 1],

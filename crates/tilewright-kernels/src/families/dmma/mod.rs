@@ -5,16 +5,18 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{ALIGNMENT, Element, Lines, Operand, Product, TensorCores, Work, named, recipe};
+use super::tensor_cores::{
+    ALIGNMENT, Element, Lines, Operand, Product, TensorCores, Work, choosing, named, recipe,
+};
 use crate::{
     argument::{Argument, Buffer},
     encoding::Encoding,
+    families::Choosing,
     families::simt::Parts,
-    kernel::{Family, Kernel, Make, Variant},
-    launch::Launch,
+    kernel::{Family, Kernel, Make, launch::Launch},
     program::{Program, Source},
     request::Request,
-    ways::Choosing,
+    variant::Variant,
 };
 use cost::Candidate;
 use menu::{TILE_K, TILES, Tile};
@@ -47,7 +49,7 @@ pub fn dmma_tiles() -> Vec<[u32; 6]> {
 struct Dmma;
 
 /// What it has to choose from.
-pub(crate) const CHOOSING: Choosing = Choosing::on_tensor_cores::<Dmma>(&DMMA);
+pub(crate) const CHOOSING: Choosing = choosing::<Dmma>(&DMMA);
 
 impl TensorCores for Dmma {
     type Candidate = Candidate;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     catalogue::find,
-    launch::{Recipe, Role},
+    kernel::launch::{Recipe, Role},
     request::{Batch, Form},
     tensor::Tensor,
 };

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    launch::{Launch, Recipe, Role},
+    kernel::launch::{Launch, Recipe, Role},
     program::{Program, Source},
     refusal::Refusal,
     request::{Alignment, Batch, Request},

@@ -13,11 +13,14 @@ use super::simt::SIMT;
 use crate::{
     argument::Buffer,
     estimate,
-    kernel::{Family, Kernel, Make, Variant},
-    ladder::Checks,
-    launch::{Recipe, Role},
+    kernel::{
+        Family, Kernel, Make,
+        launch::{Recipe, Role},
+        rung::Checks,
+    },
     refusal::Refusal,
     request::Request,
+    variant::Variant,
 };
 use division::{Part, padded_side, padded_terms, part};
 use tilewright_core::{DType, Joining, Layout, SemiringId};

@@ -2,8 +2,9 @@ use super::*;
 use crate::{
     argument::Argument,
     catalogue::find,
-    launch::Launch,
-    request::{Batch, Form, Scalar},
+    kernel::launch::Launch,
+    request::{Batch, Form},
+    scalar::Scalar,
 };
 use tilewright_core::{Problem, Value};
 

@@ -5,15 +5,16 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, VARIANTS, Work, named, recipe};
+use super::tensor_cores::{
+    Candidate, Element, Lines, Product, Tiles, VARIANTS, Work, choosing, named, recipe,
+};
 use crate::{
     argument::{Argument, Buffer},
     encoding::Encoding,
-    kernel::{Family, Kernel, Make},
-    launch::Launch,
+    families::Choosing,
+    kernel::{Family, Kernel, Make, launch::Launch},
     program::{Program, Source},
     request::Request,
-    ways::Choosing,
 };
 use menu::{TILES, Tile};
 use tilewright_arch::ComputeCapability;
@@ -50,7 +51,7 @@ const MOST_PROMOTED: u32 = 64;
 struct Mma;
 
 /// What it has to choose from.
-pub(crate) const CHOOSING: Choosing = Choosing::on_tensor_cores::<Mma>(&MMA);
+pub(crate) const CHOOSING: Choosing = choosing::<Mma>(&MMA);
 
 impl Tiles for Mma {
     type Tile = Tile;

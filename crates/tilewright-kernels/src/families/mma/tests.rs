@@ -1,7 +1,7 @@
 //! What the recipes say, without a GPU.
 
 use super::*;
-use crate::{catalogue::find, launch::Recipe, refusal::Refusal};
+use crate::{catalogue::find, kernel::launch::Recipe, refusal::Refusal};
 use tilewright_arch::Gpu;
 use tilewright_core::{Layout, Math, Problem, SemiringId};
 

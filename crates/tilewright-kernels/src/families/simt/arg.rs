@@ -4,8 +4,10 @@ use super::{Candidate, Operand, Plan};
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    ladder::Checks,
-    launch::{Launch, Recipe, Role},
+    kernel::{
+        launch::{Launch, Recipe, Role},
+        rung::Checks,
+    },
     pack,
     program::{Program, Source},
     refusal::Refusal,

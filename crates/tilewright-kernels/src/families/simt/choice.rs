@@ -2,14 +2,15 @@
 
 use super::{
     arithmetic::{Arithmetic, arithmetics},
-    cost::{Candidate, Work},
+    cost::Candidate,
     division::{Division, MOST_PARTS, divisions},
     menu::{Tile, menu},
     operand::{Copy, Operand},
+    work::Work,
 };
 use crate::{
     encoding::Encoding,
-    launch::Rejected,
+    kernel::launch::Rejected,
     pack,
     request::{Form, Request},
 };

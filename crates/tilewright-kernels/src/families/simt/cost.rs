@@ -3,82 +3,9 @@
 //! Times are in cycles of a multiprocessor of the GPU; constants were fitted on an H200. A block's arithmetic takes `tile_m tile_n k / (peak rate)` when the
 //! multiprocessor is full; blocks run in waves, and the last wave may leave multiprocessors idle or under-filled.
 
-use super::{arithmetic::Arithmetic, device::peak_beside, division::Division, menu::Tile, operand::Copy};
-use crate::{encoding::Encoding, kernel::Variant, pack};
+use super::{arithmetic::Arithmetic, division::Division, menu::Tile, operand::Copy, work::Work};
+use crate::{pack, peak::peak_beside};
 use tilewright_arch::Gpu;
-
-/// What is to be computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Work {
-    pub m: u32,
-    /// Columns, in words.
-    pub n: u32,
-    /// Terms, in words.
-    pub k: u32,
-    pub batch: usize,
-    /// How many different A and B the products have.
-    pub operands: [usize; 2],
-    pub variant: Variant,
-    pub encoding: Encoding,
-    pub gpu: Gpu,
-    /// Whether rows of A or columns of B, copied along k as they are, fall into the same sets of a cache.
-    pub aliased: [bool; 2],
-    /// Terms per cycle of a multiprocessor of the GPU: [`super::device::peak_on`].
-    pub peak: f64,
-    /// Whether all sums lie in a workspace, for a launch that finishes them.
-    pub is_joined: bool,
-}
-
-impl Work {
-    /// Bytes of a sum, and of a word of a packed operand.
-    pub fn sum_bytes(&self) -> usize {
-        self.encoding.size(self.variant)
-    }
-
-    /// The same work, which counts numbers, in other words.
-    #[must_use]
-    pub fn in_encoding(self, encoding: Encoding) -> Self {
-        Self {
-            n: self.n.div_ceil(encoding.columns()),
-            k: self.k.div_ceil(encoding.terms()),
-            encoding,
-            ..self
-        }
-    }
-
-    /// Bytes of A or B.
-    fn operand_bytes(&self, operand: usize) -> f64 {
-        let columns = if operand == 1 { self.encoding.columns() } else { 1 };
-        let elements = f64::from(columns) * f64::from(self.encoding.terms()) * self.words_of(operand);
-        elements * self.variant.dtype.size() as f64
-    }
-
-    /// Bytes of A or B when it is packed.
-    fn packed_bytes(&self, operand: usize) -> f64 {
-        self.words_of(operand) * self.sum_bytes() as f64
-    }
-
-    fn words_of(&self, operand: usize) -> f64 {
-        f64::from([self.m, self.n][operand]) * f64::from(self.k)
-    }
-
-    /// Cycles to read every operand once as it is, and to write the result once.
-    pub fn traffic(&self) -> f64 {
-        self.moving(self.operand_bytes(0) + self.operand_bytes(1))
-    }
-
-    /// Cycles to read so many bytes for each product, and to write its result.
-    fn moving(&self, read: f64) -> f64 {
-        let results = f64::from(self.m) * f64::from(self.n) * f64::from(self.encoding.columns());
-        let written = results * self.variant.output().size() as f64;
-        (read + written) * self.batch as f64 / self.bandwidth()
-    }
-
-    /// Bytes per cycle that the GPU moves to and from memory.
-    fn bandwidth(&self) -> f64 {
-        BANDWIDTH * self.gpu.bytes_per_cycle()
-    }
-}
 
 /// One way to do it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,10 +36,7 @@ const GUARDED: f64 = 0.964;
 /// Part of a tile's rate that remains when it copies numbers of 4 bytes along k from lines that are [`ALIASING`] bytes apart, or a multiple of it: measured on
 /// an H100. With wider ones, whose arithmetic takes longer, there is no difference, nor with operands of at most this part of the second-level cache.
 const ALIASED: f64 = 0.945;
-pub(super) const ALIASING: usize = 2048;
 const SPREAD: f64 = 0.25;
-/// Part of the peak bandwidth of its memory that the whole GPU reaches.
-const BANDWIDTH: f64 = 0.825;
 /// How much faster parts are moved, which partly stay in a second-level cache of so many bytes; in a smaller one less of them stays.
 const CACHED: f64 = 0.45;
 const CACHE: f64 = (50 << 20) as f64;

@@ -1,27 +1,7 @@
 //! What a tile has of the GPU at hand. The model was fitted on an H200; this carries it to others.
 
-use super::menu::{Tile, peak};
-use crate::{kernel::Variant, term::plain_terms_per_cycle};
-use tilewright_arch::{ComputeCapability, Gpu};
-
-/// The GPU on which the rates of tiles were measured.
-const MEASURED: ComputeCapability = ComputeCapability::new(9, 0);
-
-/// Terms that a multiprocessor of the GPU computes per cycle where nothing else is done: [`peak`], in
-/// proportion to the documented rates of the instructions that a term takes.
-pub(crate) fn peak_on(gpu: &Gpu, variant: Variant) -> f64 {
-    let computed = Variant { dtype: variant.accumulator(), result: None, ..variant };
-    let rate = |capability| plain_terms_per_cycle(computed, capability);
-    let part = rate(gpu.capability()).zip(rate(MEASURED)).map_or(1.0, |(here, there)| here / there);
-    peak(variant) * part * variant.own.map_or(1.0, |own| own.pace())
-}
-
-/// As [`peak_on`], beside instructions that leave `part` of the rate where it was measured: they take as many cycles elsewhere, and count
-/// for less where arithmetic is slow.
-pub(crate) fn peak_beside(peak_here: f64, variant: Variant, part: f64) -> f64 {
-    let beside = (1.0 / part - 1.0) / peak(variant);
-    1.0 / (1.0 / peak_here + beside)
-}
+use super::menu::Tile;
+use tilewright_arch::Gpu;
 
 impl Tile {
     /// Blocks with so much shared memory that share a multiprocessor of the GPU; 0 where there is no room for

@@ -3,10 +3,10 @@
 use super::menu::{self, Tile};
 use crate::{
     catalogue::find,
-    kernel::Variant,
-    launch::{Launch, Recipe},
+    kernel::launch::{Launch, Recipe},
     programs::programs,
     request::Request,
+    variant::Variant,
 };
 use std::fmt::Write;
 use tilewright_arch::{ComputeCapability, Device, Gpu, KernelResources, LaunchConfig, Limits, Occupancy};

@@ -1,6 +1,6 @@
 //! How the tiles of C are divided among blocks.
 
-use super::{cost::Work, menu::Tile};
+use super::{menu::Tile, work::Work};
 
 /// More partial results than this are not worth their memory, in bytes.
 pub(crate) const MOST_PARTS: u64 = 1 << 30;
@@ -131,7 +131,7 @@ pub(crate) fn divisions(work: &Work, tile: &Tile, resident: u32, asked: Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{encoding::Encoding, families::simt::menu::tiles, kernel::Variant};
+    use crate::{encoding::Encoding, families::simt::menu::tiles, variant::Variant};
     use tilewright_arch::Gpu;
     use tilewright_core::{DType, SemiringId};
 

@@ -1,8 +1,8 @@
 //! The tiles that `simt` is compiled for.
 
 use crate::{
-    kernel::Variant,
     request::{Form, Request},
+    variant::Variant,
 };
 use tilewright_core::{DType, SemiringId};
 
@@ -103,22 +103,6 @@ pub(crate) const fn tiles(variant: Variant) -> &'static [Tile] {
         (_, 8) => OTHER_DOUBLES,
         (SemiringId::PlusTimes, _) => WORDS,
         _ => SELECTIVE_WORDS,
-    }
-}
-
-/// Terms that one multiprocessor computes per cycle where nothing else is done (compute capability 9.0): by the rates of the
-/// instructions that a term takes.
-pub(crate) const fn peak(variant: Variant) -> f64 {
-    use SemiringId::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes};
-    match (variant.semiring, variant.accumulator()) {
-        (PlusTimes, DType::F32) => 128.0,
-        (PlusTimes, DType::I64) => 12.0,
-        (PlusTimes | OrAnd, _) => 64.0,
-        // The selection has an arithmetic unit of its own beside that of the multiplication.
-        (MinPlus | MaxPlus | MaxTimes | MinTimes, DType::F32 | DType::I32) => 64.0,
-        (MinPlus | MaxPlus | MaxTimes | MinTimes, _) => 16.0,
-        (MaxMin | MinMax, DType::F32 | DType::I32) => 32.0,
-        _ => 10.0,
     }
 }
 

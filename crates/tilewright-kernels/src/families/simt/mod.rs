@@ -16,32 +16,37 @@ mod reduce;
 mod tests;
 mod thin;
 mod ways;
+mod work;
 
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     estimate,
+    families::Choosing,
     finish::Finish,
-    kernel::{Family, Kernel, Make, Variant},
-    ladder::Checks,
-    launch::{Launch, Recipe},
+    kernel::{
+        Family, Kernel, Make,
+        launch::{Launch, Recipe},
+        rung::Checks,
+    },
     pack,
+    peak::peak_on,
     predicate::{Decided, Found, Predicate},
     program::{Program, Source},
     refusal::Refusal,
     request::{Form, Request},
-    ways::Choosing,
+    variant::Variant,
 };
 use arithmetic::Arithmetic;
 use choice::{choose, not_faster, shared_memory};
-use cost::{Candidate, Work};
-pub(crate) use device::peak_on;
+use cost::Candidate;
 use division::Division;
 use menu::{Tile, tiles};
 use operand::Operand;
 pub(crate) use reduce::Parts;
 use thin::Thin;
 use tilewright_core::Layout;
+use work::Work;
 
 pub(crate) const SIMT: Kernel = Kernel {
     name: "simt",
@@ -145,7 +150,7 @@ impl Plan {
             encoding: Encoding::Numbers,
             gpu: request.gpu,
             aliased: [a, b].map(|o| o.is_aliased(request.variant())),
-            peak: device::peak_on(&request.gpu, request.variant()),
+            peak: peak_on(&request.gpu, request.variant()),
             is_joined: !request.epilogue.is_none(),
         };
         let finish = Finish::of(request, transposed);

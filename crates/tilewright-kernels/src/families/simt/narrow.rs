@@ -8,7 +8,7 @@ use super::{
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    launch::{Launch, Recipe, Role},
+    kernel::launch::{Launch, Recipe, Role},
     predicate::{Decided, Predicate},
     program::{Program, Source},
     request::{Form, Request},

@@ -1,7 +1,7 @@
 //! How a tile of an operand gets into shared memory.
 
-use super::{cost::ALIASING, menu::Tile};
-use crate::{encoding::Encoding, kernel::Variant};
+use super::menu::Tile;
+use crate::{encoding::Encoding, variant::Variant};
 use tilewright_core::Layout;
 
 /// The way threads walk over a tile while they copy it. The discriminants are those of the kernel.
@@ -36,6 +36,9 @@ impl Copy {
         matches!(self, Self::AlongK | Self::WidenAlongK)
     }
 }
+
+/// Lines of an operand along k that are so many bytes apart, or a multiple of it, fall into the same sets of a cache.
+const ALIASING: usize = 2048;
 
 /// An operand as the kernel sees it: a side (rows of A, columns of B) and terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

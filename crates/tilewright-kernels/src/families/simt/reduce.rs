@@ -5,7 +5,7 @@ use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     finish::Finish,
-    launch::{Launch, Role},
+    kernel::launch::{Launch, Role},
     predicate::{Found, Predicate},
     program::{Program, Source},
     request::Request,

@@ -1,9 +1,5 @@
 use super::*;
-use crate::{
-    catalogue::find,
-    launch::Role,
-    request::{Batch, Scalar},
-};
+use crate::{catalogue::find, kernel::launch::Role, request::Batch, scalar::Scalar};
 use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, Problem, SemiringId};
 

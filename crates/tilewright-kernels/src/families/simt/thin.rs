@@ -1,17 +1,13 @@
 //! Products whose C has few columns, or few rows: one launch that keeps a row's sums in registers and reads the long operand once.
 
-use super::{
-    MOST_BATCHES, Plan,
-    cost::{Work, launching},
-    operand::Operand,
-};
+use super::{MOST_BATCHES, Plan, cost::launching, operand::Operand, work::Work};
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
-    kernel::Variant,
-    launch::{Launch, Recipe},
+    kernel::launch::{Launch, Recipe},
     program::{Program, Source},
     request::{Form, Request},
+    variant::Variant,
 };
 use tilewright_core::Layout;
 

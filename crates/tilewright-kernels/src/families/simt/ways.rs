@@ -1,7 +1,7 @@
 //! The ways of `simt` that are worth measuring.
 
 use super::{Plan, choice::ranked, thin::Thin};
-use crate::{kernel::Kernel, request::Request, ways::Way};
+use crate::{kernel::Kernel, request::Request, way::Way};
 
 /// Every way, the fastest of each tile and packing in the division that the cost model finds again.
 pub(crate) fn ways(kernel: &'static Kernel, request: &Request) -> Vec<Way> {

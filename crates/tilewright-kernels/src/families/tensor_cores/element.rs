@@ -1,6 +1,6 @@
 //! The element types that tensor cores multiply.
 
-use crate::{kernel::Variant, request::Request, tensor::TensorElement};
+use crate::{request::Request, tensor::TensorElement, variant::Variant};
 use tilewright_arch::{Gpu, Rate};
 use tilewright_core::{DType, Math, SemiringId};
 

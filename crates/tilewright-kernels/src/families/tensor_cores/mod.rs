@@ -7,12 +7,15 @@ mod tiles;
 mod work;
 
 use crate::{
-    kernel::Kernel,
-    ladder::Checks,
-    launch::{Launch, Recipe, Rejected},
+    families::Choosing,
+    kernel::{
+        Kernel,
+        launch::{Launch, Recipe, Rejected},
+        rung::Checks,
+    },
     refusal::Refusal,
     request::{Form, Request},
-    ways::Way,
+    way::Way,
 };
 pub(crate) use element::{Element, ROW_BYTES, VARIANTS};
 use operand::Copied;
@@ -141,8 +144,13 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
     Ok(recipe)
 }
 
+/// What a family has to choose from.
+pub(crate) const fn choosing<F: TensorCores>(kernel: &'static Kernel) -> Choosing {
+    Choosing { kernel, ways: ways::<F>, tile_name: F::tile_name }
+}
+
 /// The ways of a product that a family takes, the fastest of each tile in the parts that the cost model finds again.
-pub(crate) fn ways<F: TensorCores>(kernel: &'static Kernel, request: &Request) -> Vec<Way> {
+fn ways<F: TensorCores>(kernel: &'static Kernel, request: &Request) -> Vec<Way> {
     let mut all: Vec<Way> = Vec::new();
     for (_, candidate) in Choice::<F>::new(kernel, request).map_or(Vec::new(), |choice| choice.ranked) {
         let tile = F::id(&candidate);

@@ -8,10 +8,10 @@ use crate::{
     argument::{Argument, Buffer, NamedArgument},
     encoding::Encoding,
     finish::Finish,
-    kernel::Variant,
-    launch::{Launch, Role},
+    kernel::launch::{Launch, Role},
     program::{Program, Source},
     request::Request,
+    variant::Variant,
 };
 
 const COPY: Source = Source { file: "tensor_copy.cu", text: include_str!("tensor_copy.cu") };

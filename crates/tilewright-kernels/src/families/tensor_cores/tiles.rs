@@ -1,7 +1,10 @@
 //! Families that choose a tile and parts of k, and join the parts of all of C at once.
 
 use super::{Element, Product, TensorCores, Work};
-use crate::{kernel::Kernel, launch::Launch, request::Request};
+use crate::{
+    kernel::{Kernel, launch::Launch},
+    request::Request,
+};
 
 /// Terms that a part has at least, in bytes.
 const LEAST_PART: u32 = 512;

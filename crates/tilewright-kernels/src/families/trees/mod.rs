@@ -2,10 +2,12 @@
 
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
-    kernel::{Family, Kernel, Make, Variant},
-    launch::{Launch, Recipe},
-    program::Program,
+    kernel::{
+        Family, Kernel, Make,
+        launch::{Launch, Recipe},
+    },
     refusal::Refusal,
+    variant::Variant,
 };
 use tilewright_core::{
     DType::{self, F32, F64},
@@ -116,10 +118,7 @@ fn recipe(variant: Variant, n: u32, entry: &'static str, grid: [u32; 3], rest: &
         NamedArgument { name: "N", value: Argument::i32(n as i32) },
     ];
     arguments.extend_from_slice(rest);
-    Recipe::exhibit(
-        &TREES,
-        Launch::new(Program::new(&TREES, variant, &[]), entry, grid, [THREADS, 1, 1], arguments),
-    )
+    Recipe::exhibit(&TREES, Launch::new(TREES.program(variant, &[]), entry, grid, [THREADS, 1, 1], arguments))
 }
 
 /// A launch of every program.

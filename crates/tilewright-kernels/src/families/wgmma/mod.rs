@@ -6,15 +6,16 @@ mod menu;
 #[cfg(test)]
 mod tests;
 
-use super::tensor_cores::{Candidate, Element, Lines, Product, Tiles, VARIANTS, Work, named, recipe};
+use super::tensor_cores::{
+    Candidate, Element, Lines, Product, Tiles, VARIANTS, Work, choosing, named, recipe,
+};
 use crate::{
     argument::{Argument, Buffer, TensorMap},
     encoding::Encoding,
-    kernel::{Family, Kernel, Make},
-    launch::Launch,
+    families::Choosing,
+    kernel::{Family, Kernel, Make, launch::Launch},
     program::{Program, Source},
     request::Request,
-    ways::Choosing,
 };
 use menu::{CONSUMERS, TILES, Tile};
 use tilewright_arch::{Architecture, ComputeCapability};
@@ -48,7 +49,7 @@ const MOST_PROMOTED: u32 = 96;
 struct Wgmma;
 
 /// What it has to choose from.
-pub(crate) const CHOOSING: Choosing = Choosing::on_tensor_cores::<Wgmma>(&WGMMA);
+pub(crate) const CHOOSING: Choosing = choosing::<Wgmma>(&WGMMA);
 
 impl Tiles for Wgmma {
     type Tile = Tile;

@@ -3,7 +3,7 @@
 use super::{menu::TILES, *};
 use crate::{
     catalogue::find,
-    launch::{Recipe, Role},
+    kernel::launch::{Recipe, Role},
     request::{Batch, Form},
 };
 use tilewright_arch::Gpu;

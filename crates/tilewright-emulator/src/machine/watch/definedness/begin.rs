@@ -1,13 +1,14 @@
 //! Where the shadow of a warp comes from, and when it goes.
 
-use super::{
-    shadow::{Bits, Undefined},
-    source::{Source, What},
-};
 use crate::check::Side;
 use crate::machine::{
-    blocks::{team::Team, warp::Warp},
     lanes::frame::Frame,
+    state::{
+        source::{Source, What},
+        team::Team,
+        undefined::{Bits, Undefined},
+        warp::Warp,
+    },
 };
 use crate::memory::lanes;
 use crate::program::{Function, Program, instruction::Slot};

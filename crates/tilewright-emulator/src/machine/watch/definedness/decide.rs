@@ -1,8 +1,7 @@
 //! Undefined bits that decide something.
 
-use super::shadow::Bits;
 use crate::check::Side;
-use crate::machine::blocks::{team::Team, worker::Worker};
+use crate::machine::state::{step::Step, undefined::Bits};
 use crate::memory::lanes;
 
 /// What undefined bits decide.
@@ -41,17 +40,10 @@ impl Decision {
     }
 }
 
-impl Worker<'_> {
-    /// Reports the sources of those of `bits` that the lanes of `mask` have, which instruction `pc` decides by.
-    pub fn decide(
-        &mut self,
-        team: &mut Team,
-        warp: u32,
-        pc: u32,
-        bits: &Bits,
-        mask: u32,
-        decision: Decision,
-    ) {
+impl Step<'_, '_> {
+    /// Reports the sources of those of `bits` that the lanes of `mask` have, which the instruction decides by.
+    pub fn decide(&mut self, bits: &Bits, mask: u32, decision: Decision) {
+        let pc = self.pc;
         let mut rest = bits.lanes(mask);
         while rest != 0 {
             let number = bits.sources[rest.trailing_zeros() as usize];
@@ -59,10 +51,10 @@ impl Worker<'_> {
                 .filter(|&lane| bits.sources[lane] == number)
                 .fold(0, |mask, lane| mask | 1 << lane);
             rest &= !same;
-            team.undefined.sources.used(number, pc);
-            let Some(source) = team.undefined.sources.get(number) else { continue };
+            self.team.undefined.sources.used(number, pc);
+            let Some(source) = self.team.undefined.sources.get(number) else { continue };
             // Lanes of this warp that have the value from their own load are the ones to name.
-            let own = if source.side.warp == warp { source.side.lanes & same } else { 0 };
+            let own = if source.side.warp == self.warp.index { source.side.lanes & same } else { 0 };
             let at = Side { lanes: if own == 0 { source.side.lanes } else { own }, ..source.side };
             let (kind, severity) = (source.kind(), source.severity());
             let place = at
@@ -70,7 +62,7 @@ impl Worker<'_> {
                 .filter(|&from| self.line(from) != self.line(pc))
                 .map_or(String::new(), |_| format!(" at {}", self.line(pc)));
             let source = source.clone();
-            self.report(kind, severity, at, || {
+            self.worker.report(kind, severity, at, || {
                 let (what, fix) = source.sentences(at.lanes);
                 (format!("{what}; {}{place}", decision.phrase()), fix.into())
             });
@@ -79,8 +71,8 @@ impl Worker<'_> {
 
     /// How messages call an instruction's line.
     fn line(&self, pc: u32) -> String {
-        let origin = self.program.origins[pc as usize];
-        self.program
+        let origin = self.program().origins[pc as usize];
+        self.program()
             .source_line(origin)
             .map_or_else(|| format!("PTX line {}", origin.ptx_line), |line| line.to_string())
     }

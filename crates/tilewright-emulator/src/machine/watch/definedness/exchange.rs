@@ -1,34 +1,21 @@
 //! Undefined bits of values that lanes exchange.
 
-use super::{
-    shadow::Bits,
+use crate::machine::state::{
     source::{Source, What},
-};
-use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
+    step::Step,
+    undefined::{Bits, Undefined},
 };
 use crate::memory::lanes;
 use crate::program::instruction::{Slot, VoteMode, WarpMode, WarpSite};
 
-impl Worker<'_> {
-    /// A shuffle among the lanes of `mask`, which takes values as `from` says. Those of `absent` read a lane that takes no part: what they get has no
-    /// value. It is before the values move.
-    #[allow(clippy::too_many_arguments, reason = "a shuffle has this many sides")]
-    pub fn shuffle_undefined(
-        &self,
-        site: &WarpSite,
-        warp: &mut Warp,
-        team: &mut Team,
-        frame: Frame,
-        from: &[u32; 32],
-        absent: u32,
-        pc: u32,
-        mask: u32,
-    ) {
-        let offset = frame.offset(&warp.registers);
-        let side = self.side(warp, team, pc, absent);
-        let shadow = warp.shadow(self.program);
+impl Step<'_, '_> {
+    /// A shuffle, which takes values as `from` says. Lanes of `absent` read one that takes no part: what they get has no value. It is before
+    /// the values move.
+    pub fn shuffle_undefined(&mut self, site: &WarpSite, from: &[u32; 32], absent: u32) {
+        let Self { frame, mask, .. } = *self;
+        let offset = frame.offset(&self.warp.registers);
+        let side = self.side(absent);
+        let shadow = self.warp.shadow(self.program());
         let given = shadow.row(offset, site.value);
         let numbers =
             [site.lane, site.clamp].map(|slot| slot.map_or(Bits::NONE, |slot| shadow.row(offset, slot)));
@@ -41,7 +28,7 @@ impl Worker<'_> {
             }
         }
         if absent != 0 {
-            let source = team.undefined.sources.number(Source { what: What::Lane, side });
+            let source = self.team.undefined.sources.number(Source { what: What::Lane, side });
             lanes(absent).for_each(|lane| bits.add(lane, u64::MAX, source));
         }
         if let Some(dst) = site.dst {
@@ -55,41 +42,42 @@ impl Worker<'_> {
             shadow.set(offset, valid, &open, mask);
         }
     }
-}
 
-/// Any other exchange: the result of all hangs on the undefined bits of each, but for votes that are decided without them.
-pub fn exchange_undefined(site: &WarpSite, warp: &mut Warp, frame: Frame, mask: u32) {
-    let offset = frame.offset(&warp.registers);
-    let Some(shadow) = &mut warp.undefined else { return };
-    let given =
-        if matches!(site.mode, WarpMode::Elect) { Bits::NONE } else { shadow.row(offset, site.value) };
-    let open = given.lanes(mask);
-    let result = match site.mode {
-        WarpMode::Vote(mode) => {
-            let votes = frame.predicate(site.value.place) ^ site.flip;
-            let (yes, no) = (votes & mask & !open, !votes & mask & !open);
-            let is_closed = match mode {
-                VoteMode::All => no != 0,
-                VoteMode::Any => yes != 0,
-                VoteMode::Uniform => yes != 0 && no != 0,
-                VoteMode::Ballot => false,
-            };
-            match mode {
-                VoteMode::Ballot => u64::from(open),
-                _ => u64::from(open != 0 && !is_closed),
+    /// Any other exchange: the result of all hangs on the undefined bits of each, but for votes that are decided without them.
+    pub fn exchange_undefined(&mut self, site: &WarpSite) {
+        let Self { frame, mask, .. } = *self;
+        let offset = frame.offset(&self.warp.registers);
+        let Some(shadow) = &mut self.warp.undefined else { return };
+        let given =
+            if matches!(site.mode, WarpMode::Elect) { Bits::NONE } else { shadow.row(offset, site.value) };
+        let open = given.lanes(mask);
+        let result = match site.mode {
+            WarpMode::Vote(mode) => {
+                let votes = frame.predicate(site.value.place) ^ site.flip;
+                let (yes, no) = (votes & mask & !open, !votes & mask & !open);
+                let is_closed = match mode {
+                    VoteMode::All => no != 0,
+                    VoteMode::Any => yes != 0,
+                    VoteMode::Uniform => yes != 0 && no != 0,
+                    VoteMode::Ballot => false,
+                };
+                match mode {
+                    VoteMode::Ballot => u64::from(open),
+                    _ => u64::from(open != 0 && !is_closed),
+                }
             }
-        }
-        _ if open != 0 => u64::MAX,
-        _ => 0,
-    };
-    let mut bits = Bits::NONE;
-    let source = given.sources[open.trailing_zeros() as usize & 31];
-    lanes(mask).for_each(|lane| bits.add(lane, result, source));
-    let set = |slot: Option<Slot>, shadow: &mut super::shadow::Undefined| {
-        if let Some(slot) = slot {
-            shadow.set(offset, slot, &bits, mask);
-        }
-    };
-    set(site.dst, shadow);
-    set(site.valid, shadow);
+            _ if open != 0 => u64::MAX,
+            _ => 0,
+        };
+        let mut bits = Bits::NONE;
+        let source = given.sources[open.trailing_zeros() as usize & 31];
+        lanes(mask).for_each(|lane| bits.add(lane, result, source));
+        let set = |slot: Option<Slot>, shadow: &mut Undefined| {
+            if let Some(slot) = slot {
+                shadow.set(offset, slot, &bits, mask);
+            }
+        };
+        set(site.dst, shadow);
+        set(site.valid, shadow);
+    }
 }

@@ -8,14 +8,9 @@ mod begin;
 mod decide;
 mod exchange;
 mod flow;
-mod shadow;
-mod source;
 mod track;
 mod unwritten;
 
 pub use begin::begin_undefined;
 pub use decide::Decision;
-pub use exchange::exchange_undefined;
-pub use shadow::{Bits, Undefined, UndefinedShared};
-pub use source::{Source, What, element};
 pub use unwritten::bits_of;

@@ -1,14 +1,11 @@
 //! Loads of shared memory that nothing has written.
 
-use super::{
-    decide::Decision,
-    shadow::Bits,
+use super::decide::Decision;
+use crate::check::Conflict;
+use crate::machine::state::{
     source::{Source, What},
-};
-use crate::check::{Conflict, Side};
-use crate::machine::{
-    blocks::{team::Team, warp::Warp, worker::Worker},
-    lanes::frame::Frame,
+    step::Step,
+    undefined::Bits,
 };
 use crate::memory::{Addresses, Object, lanes};
 use crate::program::instruction::{AtomicOp, MemorySite, Op, Rare};
@@ -18,19 +15,14 @@ pub fn bits_of(bytes: u32) -> u64 {
     (0..8).filter(|byte| bytes >> byte & 1 == 1).fold(0, |bits, byte| bits | 0xff << (8 * byte))
 }
 
-impl Worker<'_> {
+impl Step<'_, '_> {
     /// Lanes load from `object` what nothing has written, as `conflicts` say: the bits in their registers have no value. What an atomic computes
     /// hangs on them at once, unless it exchanges.
-    #[allow(clippy::too_many_arguments, reason = "an access has this many sides")]
     pub fn give_unwritten(
         &mut self,
         site: &MemorySite,
-        warp: &mut Warp,
-        team: &mut Team,
         addresses: &Addresses,
         object: &Object,
-        frame: Frame,
-        pc: u32,
         conflicts: &[(u32, Conflict)],
     ) {
         let mut offsets = Box::new([0; 32]);
@@ -47,28 +39,28 @@ impl Worker<'_> {
         if mask == 0 {
             return;
         }
-        let name = self.launch.shared.name(addresses.at[mask.trailing_zeros() as usize]).to_string();
+        let name = self.launch().shared.name(addresses.at[mask.trailing_zeros() as usize]).to_string();
         let what = What::Memory { name, shared: true, array_bytes: object.bytes, bytes: site.bytes, offsets };
-        let side = Side { pc: Some(pc), block: team.number, warp: warp.index, lanes: mask };
-        let source = team.undefined.sources.number(Source { what, side });
+        let side = self.side(mask);
+        let source = self.team.undefined.sources.number(Source { what, side });
         for element in 0..site.elements as usize {
             let mut bits = Bits::NONE;
             for lane in lanes(mask) {
                 let part = bytes[lane] >> (element as u32 * site.bytes) & ((1 << site.bytes) - 1);
                 bits.add(lane, bits_of(part), source);
             }
-            if self.is_decided_at(pc) {
-                self.decide(team, warp.index, pc, &bits, mask, Decision::Atomic);
+            if self.is_decided() {
+                self.decide(&bits, mask, Decision::Atomic);
             } else if let Some(Some(slot)) = site.values.get(element) {
-                warp.add_undefined(self.program, frame, *slot, &bits, mask);
+                self.warp.add_undefined(self.program(), self.frame, *slot, &bits, mask);
             }
         }
     }
 
     /// Whether an instruction computes with what it finds in memory.
-    fn is_decided_at(&self, pc: u32) -> bool {
-        let inst = &self.program.code[pc as usize];
+    fn is_decided(&self) -> bool {
+        let inst = &self.program().code[self.pc as usize];
         inst.op == Op::Rare(Rare::Atomic)
-            && self.program.sites.atomics[inst.aux as usize].op != AtomicOp::Exch
+            && self.program().sites.atomics[inst.aux as usize].op != AtomicOp::Exch
     }
 }
