@@ -1,8 +1,8 @@
 //! How the lines of a `.csv` file are written.
 
 use super::{Delimiter, text};
-use crate::{Hint, Setting};
 use std::{borrow::Cow, str::FromStr};
+use tilewright_core::{Hint, Setting};
 
 /// How the lines of a `.csv` file are written.
 ///

@@ -6,8 +6,8 @@ use super::{
     fault::{Fault, bad, excerpt},
     text::{self, Lines},
 };
-use crate::{Hint, Setting};
 use std::io::BufRead;
+use tilewright_core::{Hint, Setting};
 
 /// The rows of a csv file: its lines that are neither blank nor comments.
 pub(super) struct Records<'a> {
