@@ -67,7 +67,7 @@ pub struct Buffers<const W: usize> {
 /// # Safety
 /// Operands must be readable, C, winners and buffers writable, and the instruction set of `V` available.
 #[inline(always)]
-unsafe fn compute<V: Lanes<T = u8>, const W: usize>(p: &Panel, on: &mut Buffers<W>) {
+unsafe fn compute<V: Lanes<T = u8>, const W: usize>(p: &Panel, on: &mut Buffers<W>, steps: &Steps<W>) {
     // SAFETY: as the caller guarantees.
     unsafe {
         let mut open = begin::<V, W>(p, on);
@@ -76,7 +76,9 @@ unsafe fn compute<V: Lanes<T = u8>, const W: usize>(p: &Panel, on: &mut Buffers<
                 break;
             }
             if w * WORD >= on.a_terms {
-                let terms = CHUNK.min(p.terms - on.a_terms);
+                // Most rows are closed by the first chunk, if they are at all. The rest is read in long rows.
+                let rest = p.terms - on.a_terms;
+                let terms = if w == 0 { CHUNK.min(rest) } else { rest };
                 let to = on.a.add(w * on.a_word);
                 pack::<V>(p.a.from(0, on.a_terms), (p.rows, terms), to, (1, on.a_word));
                 on.a_terms += terms;
@@ -87,14 +89,11 @@ unsafe fn compute<V: Lanes<T = u8>, const W: usize>(p: &Panel, on: &mut Buffers<
             let (a, b) = (on.a.add(w * on.a_word).cast_const(), on.b.add(w * WORD).cast_const());
             open = match p.winners {
                 None => {
-                    unite(b, on.tables);
-                    if is_sparse(a, on.open, open) {
-                        look_up::<true, W>(a, on.tables, on.sums, on.open, open)
-                    } else {
-                        look_up::<false, W>(a, on.tables, on.sums, on.open, open)
-                    }
+                    (steps.unite)(b, on.tables);
+                    let look_up = steps.look_up[usize::from(is_sparse(a, on.open, open))];
+                    look_up(a, on.tables, on.sums, on.open, open)
                 }
-                Some(winners) => by_terms(a, b, p.first + w * WORD, winners, on.sums, on.open, open),
+                Some(winners) => (steps.by_terms)(a, b, p.first + w * WORD, winners, on.sums, on.open, open),
             };
         }
         for i in 0..p.rows {
@@ -190,7 +189,7 @@ unsafe fn unite<const W: usize>(b: *const Line<W>, tables: *mut Line<W>) {
 /// Rows whose words are looked at to tell whether most are without a term.
 const LOOKS: usize = 32;
 
-/// Whether few of the words have terms. Only then is it worth a branch, which is foretold wrongly where some have.
+/// Whether less than half of the words have terms. Only then is it worth a branch, which is foretold wrongly where some have.
 #[inline(always)]
 unsafe fn is_sparse(a: *const u32, open: *const u32, count: usize) -> bool {
     let looks = count.min(LOOKS);
@@ -199,7 +198,7 @@ unsafe fn is_sparse(a: *const u32, open: *const u32, count: usize) -> bool {
         // SAFETY: as the caller guarantees.
         unsafe { filled += usize::from(*a.add(*open.add(look * count / looks) as usize) != 0) };
     }
-    filled * 8 <= looks
+    filled * 2 <= looks
 }
 
 /// Adds a word of terms to open rows, and returns how many are still open. `SKIPS` those without a term.
@@ -273,16 +272,68 @@ unsafe fn by_terms<const W: usize>(
     left
 }
 
-/// The function of one instruction set. With AVX-512 bits are taken from 32 bytes at a time as well.
+/// The loops over rows, each a function by itself: in one of all the compiler keeps no line in registers.
+struct Steps<const W: usize> {
+    unite: unsafe fn(*const Line<W>, *mut Line<W>),
+    /// Adding all words, and skipping those without a term.
+    look_up: [LookUp<W>; 2],
+    by_terms: ByTerms<W>,
+}
+type LookUp<const W: usize> = unsafe fn(*const u32, *const Line<W>, *mut Line<W>, *mut u32, usize) -> usize;
+type ByTerms<const W: usize> =
+    unsafe fn(*const u32, *const Line<W>, usize, Winners, *mut Line<W>, *mut u32, usize) -> usize;
+
+/// The functions of one instruction set. With AVX-512 bits are taken from 32 bytes at a time as well.
 macro_rules! with_features {
     ($isa:ident, $lanes:ident $(, $arch:literal, $features:literal)?) => {
-        /// # Safety
-        /// As [`compute`], on a processor with these features.
-        $(#[cfg(target_arch = $arch)]
-        #[target_feature(enable = $features)])?
-        pub unsafe fn $isa<const W: usize>(panel: &Panel, buffers: &mut Buffers<W>) {
-            // SAFETY: as the caller guarantees.
-            unsafe { compute::<lanes::$lanes::Bytes, W>(panel, buffers) }
+        $(#[cfg(target_arch = $arch)])?
+        pub mod $isa {
+            use super::*;
+
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            unsafe fn unite<const W: usize>(b: *const Line<W>, tables: *mut Line<W>) {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::unite(b, tables) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            unsafe fn look_up<const SKIPS: bool, const W: usize>(
+                a: *const u32,
+                tables: *const Line<W>,
+                sums: *mut Line<W>,
+                open: *mut u32,
+                count: usize,
+            ) -> usize {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::look_up::<SKIPS, W>(a, tables, sums, open, count) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            unsafe fn by_terms<const W: usize>(
+                a: *const u32,
+                b: *const Line<W>,
+                first: usize,
+                winners: Winners,
+                sums: *mut Line<W>,
+                open: *mut u32,
+                count: usize,
+            ) -> usize {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::by_terms(a, b, first, winners, sums, open, count) }
+            }
+
+            /// # Safety
+            /// As [`super::compute`], on a processor with these features.
+            $(#[target_feature(enable = $features)])?
+            pub unsafe fn compute<const W: usize>(panel: &Panel, buffers: &mut Buffers<W>) {
+                let steps =
+                    Steps { unite, look_up: [look_up::<false, W>, look_up::<true, W>], by_terms };
+                // SAFETY: as the caller guarantees.
+                unsafe { super::compute::<lanes::$lanes::Bytes, W>(panel, buffers, &steps) }
+            }
         }
     };
 }

@@ -169,18 +169,18 @@ impl Job<'_> {
     }
 
     /// # Safety
-    /// As [`panel::portable`].
+    /// As [`panel::portable::compute`].
     unsafe fn compute<const W: usize>(&self, panel: &Panel, buffers: &mut Buffers<W>) {
         // SAFETY: as the caller guarantees; the instruction set was chosen among those of this processor.
         unsafe {
             match self.isa {
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => panel::avx512(panel, buffers),
+                Isa::Avx512 => panel::avx512::compute(panel, buffers),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => panel::avx2(panel, buffers),
+                Isa::Avx2 => panel::avx2::compute(panel, buffers),
                 #[cfg(target_arch = "aarch64")]
-                Isa::Neon => panel::neon(panel, buffers),
-                _ => panel::portable(panel, buffers),
+                Isa::Neon => panel::neon::compute(panel, buffers),
+                _ => panel::portable::compute(panel, buffers),
             }
         }
     }
