@@ -1,7 +1,11 @@
 //! What callers choose beside arrays. What an option cannot be is an error that names it.
 
 use crate::errors::exception;
-use pyo3::{conversion::FromPyObjectOwned, exceptions::PyOverflowError, prelude::*};
+use pyo3::{
+    conversion::FromPyObjectOwned,
+    exceptions::{PyOverflowError, PyTypeError, PyValueError},
+    prelude::*,
+};
 
 /// A type that options have.
 pub trait Choice {
@@ -64,7 +68,12 @@ where
 /// Why an option is not what was given: the number is too large or too small, or it is no number at all.
 pub fn refused<T: Choice>(name: &str, given: &Bound<'_, PyAny>, error: impl Into<PyErr>) -> PyErr {
     let py = given.py();
-    let is_number = error.into().is_instance_of::<PyOverflowError>(py);
+    let error = error.into();
+    let is_number = error.is_instance_of::<PyOverflowError>(py);
+    if !is_number && !error.is_instance_of::<PyTypeError>(py) && !error.is_instance_of::<PyValueError>(py) {
+        // Something else went wrong in the caller's code, as an interruption.
+        return error;
+    }
     let code = if is_number { "unsupported" } else { "dtype-mismatch" };
     match given.repr() {
         Ok(shown) => exception(py, code, &format!("{name} is {shown}"), Some(&format!("give {}", T::WANTED))),

@@ -127,6 +127,8 @@ def test_integers_that_stand_for_absent():
         einsum("i,i->i", a - 1, b, semiring="min-plus")
     with pytest.raises(tilewright.DomainError, match="negative"):
         einsum("i,i->i", np.array([-1.0]), np.array([1.0]), semiring="max-times")
+    with pytest.raises(tilewright.DomainError, match="operand 0 has a negative element"):
+        einsum(",i->i", np.array(-1.0), np.ones(3), semiring="max-times")
 
 
 @pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])

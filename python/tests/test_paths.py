@@ -64,6 +64,8 @@ def test_the_corners_of_scipy():
             function(cycle)
     masked = np.ma.masked_equal(np.array([[0.0, 2.0], [7.0, 0.0]]), 7)
     np.testing.assert_array_equal(floyd_warshall(masked), csgraph.floyd_warshall(masked))
+    halves = np.array([[0, 2], [7, 0]], pytest.importorskip("ml_dtypes").bfloat16)
+    np.testing.assert_array_equal(floyd_warshall(halves), [[0, 2], [7, 0]])
     place = np.array([[0.0, 1.0, 5.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     assert floyd_warshall(place, overwrite=True) is place and place[0, 2] == 2
     stored = sparse.csr_array(([0.0, 3.0], ([0, 1], [1, 2])), shape=(3, 3))

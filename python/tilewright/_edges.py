@@ -34,7 +34,9 @@ def as_scipy_takes_them(weights: Any, dtype: Any) -> Any:
         given = numpy.asarray(weights)
     except ValueError as error:
         raise ShapeError(f"the graph is no matrix: {error}", "dimensions", "give a matrix with as many rows as columns") from error
-    if given.dtype.kind not in "biuf" or given.dtype.itemsize > 8:
+    # The floats of ml_dtypes are of no kind that NumPy knows.
+    is_number = given.dtype.kind in "biuf" or given.dtype.name.startswith(("bfloat", "float8"))
+    if not is_number or given.dtype.itemsize > 8:
         raise ElementTypeError(f"the graph has weights of {given.dtype}", "dtype-mismatch", "weights are booleans, integers, or floats of up to 64 bits: w.astype('float64')")
     return numpy.array(given, dtype=dtype)
 

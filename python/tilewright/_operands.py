@@ -73,5 +73,7 @@ def _refuse_negative(position: int, x: Any, over: _contract.Over) -> None:
         return
     wrong = x < 0
     if bool(wrong.any()):
-        at = tuple(int(places[0]) for places in (wrong.nonzero() if xp.__name__ == "numpy" else wrong.nonzero(as_tuple=True)))
+        # A number by itself has no places.
+        places = () if x.ndim == 0 else wrong.nonzero() if xp.__name__ == "numpy" else wrong.nonzero(as_tuple=True)
+        at = tuple(int(place[0]) for place in places)
         raise DomainError(f"operand {position} has a negative element, {x[at].item()} at {list(at)}, which {over.name} does not contain", "outside-domain", "replace it, for instance by the semiring's zero")

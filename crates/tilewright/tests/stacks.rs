@@ -294,6 +294,30 @@ fn arrays_are_copied_by_broadcast() {
     assert_eq!(StackMut::of_winners(winners, &[2, 2]).unwrap().dtype(), DType::I32);
 }
 
+/// Arrays without elements may have any strides, and any number of matrices.
+#[test]
+fn strides_of_nothing_are_not_followed() {
+    let (none, far): ([f32; 0], _) = ([], [isize::MAX, 1, 1]);
+    let a = StackRef::new(&none, &[3, 2, 0], &far, 0).unwrap();
+    let b = StackRef::new(&none, &[3, 0, 4], &far, 0).unwrap();
+    let mut c = [7.0f32; 24];
+    let to = StackMut::new(&mut c, &[3, 2, 4], &[8, 4, 1], 0).unwrap();
+    let options = Options { backend: Backend::Reference, ..Options::default() };
+    StackProduct::new(SemiringId::PlusTimes, a, b).unwrap().options(options).write_to(to, None).unwrap();
+    assert_eq!(c, [0.0; 24]);
+    let (many, strides) = (1 << 40, [0, 0, 1]);
+    let shape = [many, 0, 3];
+    let a = StackRef::new(&none, &shape, &strides, 0).unwrap();
+    let b = [1.0f32; 12];
+    let b = StackRef::new(&b, &[3, 4], &[4, 1], 0).unwrap();
+    let (mut c, old): ([f32; 0], [f32; 0]) = ([], []);
+    let shape = [many, 0, 4];
+    let mut to = StackMut::new(&mut c, &shape, &strides, 0).unwrap();
+    to.copy_from(&StackRef::new(&old, &shape, &strides, 0).unwrap()).unwrap();
+    let product = StackProduct::new(SemiringId::PlusTimes, a, b).unwrap();
+    assert!(product.verify(&to.as_ref(), None, None).unwrap().is_some_and(|verdict| verdict.passed));
+}
+
 /// All of it by the kernels of a GPU, two dimensions at once.
 #[cfg(feature = "emulator")]
 #[test]

@@ -127,7 +127,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The products by a kernel: all at once, or one after another where no kernel takes them together. One product alone has winning terms. Elements are those that the
+    /// The products by a kernel: all at once, or one after another where no kernel takes them together, or memory is too small for all. One product alone has winning terms. Elements are those that the
     /// semiring admits.
     ///
     /// # Errors
@@ -143,7 +143,8 @@ impl Work<'_> {
             return self.one(device, (a.first, b.first), c.first, arg);
         }
         match self.together(device, (a, b), c.reborrow()) {
-            Err(error) if error.code() == "unsupported" => {}
+            // Nothing has been written, and one by one they take less memory.
+            Err(error) if matches!(error.code(), "unsupported" | "out-of-memory" | "device-memory") => {}
             done => return Ok(done?),
         }
         let mut total: Option<Report> = None;

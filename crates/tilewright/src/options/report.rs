@@ -44,10 +44,12 @@ impl Report {
         }
     }
 
-    /// This and what was reported before of the same work: the times of both, and the rest of the first.
+    /// This and what was reported before of the same work: the times of both, why another backend went on, and the rest of the first.
     pub(crate) fn after(self, before: Option<Self>) -> Self {
         let Some(first) = before else { return self };
+        let why = if self.backend == first.backend { first.why } else { self.why };
         Self {
+            why,
             seconds: first.seconds + self.seconds,
             transfer_seconds: first.transfer_seconds + self.transfer_seconds,
             prepare_seconds: first.prepare_seconds + self.prepare_seconds,

@@ -76,7 +76,9 @@ impl Part<'_> {
     /// The element, counted from the first of stack number `which`, that the first matrix begins at.
     pub fn offset(&self, which: usize) -> isize {
         let strides = &self.loops.stacks[which].strides;
-        self.index.iter().zip(strides).map(|(&i, &stride)| i as isize * stride).sum()
+        // An array without elements may have any strides, which are never followed.
+        let steps = self.index.iter().zip(strides).map(|(&i, &stride)| (i as isize).wrapping_mul(stride));
+        steps.fold(0, isize::wrapping_add)
     }
 
     /// Elements from one matrix to the next; 0 where there is one.

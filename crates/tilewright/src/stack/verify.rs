@@ -28,7 +28,11 @@ impl StackProduct<'_> {
         let results: Vec<&StackRef<'_>> = [Some(c), c0, arg].into_iter().flatten().collect();
         results.iter().try_for_each(|result| self.check_shape("C", result.shape()))?;
         let strides: Vec<&[isize]> = results.iter().map(|result| result.parts().1).collect();
-        let loops = Loops::beside(&self.shapes, [self.a.parts(), self.b.parts()], &strides).simplified();
+        let mut loops = Loops::beside(&self.shapes, [self.a.parts(), self.b.parts()], &strides).simplified();
+        if self.shapes.is_empty() {
+            // Of results without an element one is enough, however many there are.
+            loops.batch.iter_mut().for_each(|extent| *extent = 1.min(*extent));
+        }
         let (mut worst, mut rows): (Option<Verification>, usize) = (None, 0);
         loops.each(false, |part| {
             let view = |i: usize| self.matrix(results[i], &part, C + i);

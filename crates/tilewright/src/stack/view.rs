@@ -233,6 +233,12 @@ impl<'a> StackMut<'a> {
     /// As [`StackRef::broadcast`]; `dtype-mismatch` for other elements.
     pub fn copy_from(&mut self, source: &StackRef<'_>) -> Result<(), Error> {
         let source = source.clone().broadcast(&self.shape)?;
+        if self.shape.contains(&0) {
+            // However many matrices there are, the types are compared of none of them.
+            let none = Layout::row_major(0, 0);
+            // SAFETY: it has no element.
+            return unsafe { self.matrix(0, none).copy_from(source.matrix(0, none)) };
+        }
         Loops::pair(&self.shape, [&self.strides, &source.strides]).each(false, |part| {
             // SAFETY: both arrays have this shape, and these strides.
             let (mut to, from) = unsafe {
