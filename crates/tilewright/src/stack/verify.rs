@@ -49,6 +49,9 @@ impl StackProduct<'_> {
             }
             Ok::<_, Error>(())
         })?;
+        if self.shapes.is_empty() {
+            rows = self.shapes.m.saturating_mul(self.shapes.count());
+        }
         Ok(worst.map(|worst| Verification { rows_checked: rows, ..worst }))
     }
 
