@@ -214,6 +214,7 @@ macro_rules! with_features {
 
             /// # Safety
             /// As [`pack::PackFn`], on a processor with these features.
+            #[cfg_attr(target_arch = "aarch64", allow(dead_code))] // NEON multiplies numbers one by one.
             $(#[target_feature(enable = $features)])?
             pub unsafe fn pack_numbers<E: Copy + Into<i16>>(s: &Lines<E>, strips: Strips, to: *mut i32) {
                 // SAFETY: as the caller guarantees.
