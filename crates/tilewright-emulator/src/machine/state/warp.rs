@@ -66,6 +66,21 @@ pub struct Join {
     pub kind: JoinKind,
 }
 
+impl Join {
+    /// Those who are there go on together.
+    fn path(&self) -> Path {
+        Path {
+            pc: self.pc,
+            mask: self.arrived,
+            join: self.parent,
+            frame: self.frame,
+            level: self.level,
+            state: State::Ready,
+            alone: false,
+        }
+    }
+}
+
 /// What made a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
@@ -176,15 +191,7 @@ impl Warp {
             return None;
         }
         self.free.push(index);
-        (join.arrived != 0).then_some(Path {
-            pc: join.pc,
-            mask: join.arrived,
-            join: join.parent,
-            frame: join.frame,
-            level: join.level,
-            state: State::Ready,
-            alone: false,
-        })
+        (join.arrived != 0).then(|| join.path())
     }
 
     /// The innermost call join around `join`; the joins of branches inside it no longer wait for `mask`.
@@ -231,15 +238,7 @@ impl Warp {
             if join.arrived == 0 || join.arrived == join.expected {
                 continue;
             }
-            released.push(Path {
-                pc: join.pc,
-                mask: join.arrived,
-                join: join.parent,
-                frame: join.frame,
-                level: join.level,
-                state: State::Ready,
-                alone: false,
-            });
+            released.push(join.path());
             join.expected &= !join.arrived;
             join.arrived = 0;
         }
