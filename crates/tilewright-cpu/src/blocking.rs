@@ -82,6 +82,18 @@ pub fn cut(range: Range<usize>, count: usize, unit: usize) -> impl Iterator<Item
     })
 }
 
+/// The regions of C, of `m` rows and `n` columns, that threads take: so many down and across, cut at multiples of `unit`, without empty ones.
+pub fn regions(
+    (m, n): (usize, usize),
+    (down, across): (usize, usize),
+    unit: (usize, usize),
+) -> Vec<(Range<usize>, Range<usize>)> {
+    cut(0..m, down, unit.0)
+        .flat_map(|rows| cut(0..n, across, unit.1).map(move |cols| (rows.clone(), cols)))
+        .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
+        .collect()
+}
+
 /// The height of tiles that cover `rows` rows: the least that needs no more of them than `most` rows each would.
 pub fn tile_height(rows: usize, most: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).max(1)).max(1)

@@ -2,7 +2,7 @@
 
 use crate::{
     block::{Block, Buffers, Edges, Window},
-    blocking::{Blocking, PANEL, cut, part, parts},
+    blocking::{self, Blocking, PANEL, part, parts},
     choice::{self, Choice, Sums},
     job::{Job, Store, Target},
     narrow::Code,
@@ -28,18 +28,14 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         if m == 0 || n == 0 {
             return Ok(0);
         }
-        let (mr, nr) = self.kernel.tile();
         let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
         if threads == 1 {
             let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
             self.rows(product, 0..m, 0..n, &Help::default())?;
             return Ok(1);
         }
-        let (down, across) = choice::regions(self.kernel, self.a.layout(), self.b.layout(), threads);
-        let regions: Vec<_> = cut(0..m, down, mr)
-            .flat_map(|rows| cut(0..n, across, nr).map(move |cols| (rows.clone(), cols)))
-            .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
-            .collect();
+        let counts = choice::regions(self.kernel, self.a.layout(), self.b.layout(), threads);
+        let regions = blocking::regions((m, n), counts, self.kernel.tile());
         let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
         share_with_help(&regions, threads, &|(rows, cols), help| {
             self.rows(product, rows.clone(), cols.clone(), help)

@@ -62,6 +62,20 @@ pub struct Buffers<const W: usize> {
     pub open: *mut u32,
 }
 
+impl<const W: usize> Buffers<W> {
+    /// Word `w` of the first row of A.
+    #[inline(always)]
+    fn word(&self, w: usize) -> *const u32 {
+        self.a.wrapping_add(w * self.a_word)
+    }
+
+    /// The line of the first term of word `w`.
+    #[inline(always)]
+    fn lines(&self, w: usize) -> *const Line<W> {
+        self.b.wrapping_add(w * WORD)
+    }
+}
+
 /// Computes a panel, packing of A and B what has not been packed.
 ///
 /// # Safety
@@ -79,21 +93,20 @@ unsafe fn compute<V: Lanes<T = u8>, const W: usize>(p: &Panel, on: &mut Buffers<
                 // Most rows are closed by the first chunk, if they are at all. The rest is read in long rows.
                 let rest = p.terms - on.a_terms;
                 let terms = if w == 0 { CHUNK.min(rest) } else { rest };
-                let to = on.a.add(w * on.a_word);
+                let to = on.word(w).cast_mut();
                 pack::<V>(p.a.from(0, on.a_terms), (p.rows, terms), to, (1, on.a_word));
                 on.a_terms += terms;
             }
             if w * WORD >= on.b_terms {
                 pack_b::<V, W>(p, on);
             }
-            let (a, b) = (on.a.add(w * on.a_word).cast_const(), on.b.add(w * WORD).cast_const());
             open = match p.winners {
                 None => {
-                    (steps.unite)(b, on.tables);
-                    let look_up = steps.look_up[usize::from(is_sparse(a, on.open, open))];
-                    look_up(a, on.tables, on.sums, on.open, open)
+                    (steps.unite)(on, w);
+                    let look_up = steps.look_up[usize::from(is_sparse(on, w, open))];
+                    look_up(on, w, open)
                 }
-                Some(winners) => (steps.by_terms)(a, b, p.first + w * WORD, winners, on.sums, on.open, open),
+                Some(winners) => (steps.by_terms)(on, w, open, p.first, winners),
             };
         }
         for i in 0..p.rows {
@@ -168,9 +181,10 @@ fn is_full<const W: usize>(x: Line<W>) -> bool {
     all == u32::MAX
 }
 
-/// All unions of rows of B, four by four: that of the rows whose bits are set in `x` is entry `x` of a table.
+/// All unions of the rows of B of word `w`, four by four: that of the rows whose bits are set in `x` is entry `x` of a table.
 #[inline(always)]
-unsafe fn unite<const W: usize>(b: *const Line<W>, tables: *mut Line<W>) {
+unsafe fn unite<const W: usize>(on: &Buffers<W>, w: usize) {
+    let (b, tables) = (on.lines(w), on.tables);
     for four in 0..FOURS {
         // SAFETY: as the caller guarantees.
         unsafe {
@@ -189,9 +203,10 @@ unsafe fn unite<const W: usize>(b: *const Line<W>, tables: *mut Line<W>) {
 /// Rows whose words are looked at to tell whether most are without a term.
 const LOOKS: usize = 32;
 
-/// Whether less than half of the words have terms. Only then is it worth a branch, which is foretold wrongly where some have.
+/// Whether less than half of the words `w` have terms. Only then is it worth a branch, which is foretold wrongly where some have.
 #[inline(always)]
-unsafe fn is_sparse(a: *const u32, open: *const u32, count: usize) -> bool {
+unsafe fn is_sparse<const W: usize>(on: &Buffers<W>, w: usize, count: usize) -> bool {
+    let (a, open) = (on.word(w), on.open);
     let looks = count.min(LOOKS);
     let mut filled = 0;
     for look in 0..looks {
@@ -201,15 +216,10 @@ unsafe fn is_sparse(a: *const u32, open: *const u32, count: usize) -> bool {
     filled * 2 <= looks
 }
 
-/// Adds a word of terms to open rows, and returns how many are still open. `SKIPS` those without a term.
+/// Adds the terms of word `w` to `count` open rows, and returns how many are still open. `SKIPS` those without a term.
 #[inline(always)]
-unsafe fn look_up<const SKIPS: bool, const W: usize>(
-    a: *const u32,
-    tables: *const Line<W>,
-    sums: *mut Line<W>,
-    open: *mut u32,
-    count: usize,
-) -> usize {
+unsafe fn look_up<const SKIPS: bool, const W: usize>(on: &Buffers<W>, w: usize, count: usize) -> usize {
+    let (a, tables, sums, open) = (on.word(w), on.tables.cast_const(), on.sums, on.open);
     let mut left = 0;
     for number in 0..count {
         // SAFETY: as the caller guarantees; rows are open at most once.
@@ -232,17 +242,17 @@ unsafe fn look_up<const SKIPS: bool, const W: usize>(
     left
 }
 
-/// As [`look_up`], term by term: the first one that makes an element true is its winner.
+/// As [`look_up`], term by term, of which `first` is the number of the panel's first one: the first that makes an element true is its winner.
 #[inline(always)]
 unsafe fn by_terms<const W: usize>(
-    a: *const u32,
-    b: *const Line<W>,
+    on: &Buffers<W>,
+    w: usize,
+    count: usize,
     first: usize,
     winners: Winners,
-    sums: *mut Line<W>,
-    open: *mut u32,
-    count: usize,
 ) -> usize {
+    let (a, b, sums, open) = (on.word(w), on.lines(w), on.sums, on.open);
+    let first = first + w * WORD;
     let mut left = 0;
     for number in 0..count {
         // SAFETY: as the caller guarantees.
@@ -274,14 +284,11 @@ unsafe fn by_terms<const W: usize>(
 
 /// The loops over rows, each a function by itself: in one of all the compiler keeps no line in registers.
 struct Steps<const W: usize> {
-    unite: unsafe fn(*const Line<W>, *mut Line<W>),
+    unite: unsafe fn(&Buffers<W>, usize),
     /// Adding all words, and skipping those without a term.
-    look_up: [LookUp<W>; 2],
-    by_terms: ByTerms<W>,
+    look_up: [unsafe fn(&Buffers<W>, usize, usize) -> usize; 2],
+    by_terms: unsafe fn(&Buffers<W>, usize, usize, usize, Winners) -> usize,
 }
-type LookUp<const W: usize> = unsafe fn(*const u32, *const Line<W>, *mut Line<W>, *mut u32, usize) -> usize;
-type ByTerms<const W: usize> =
-    unsafe fn(*const u32, *const Line<W>, usize, Winners, *mut Line<W>, *mut u32, usize) -> usize;
 
 /// The functions of one instruction set. With AVX-512 bits are taken from 32 bytes at a time as well.
 macro_rules! with_features {
@@ -292,37 +299,33 @@ macro_rules! with_features {
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            unsafe fn unite<const W: usize>(b: *const Line<W>, tables: *mut Line<W>) {
+            unsafe fn unite<const W: usize>(on: &Buffers<W>, w: usize) {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::unite(b, tables) }
+                unsafe { super::unite(on, w) }
             }
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
             unsafe fn look_up<const SKIPS: bool, const W: usize>(
-                a: *const u32,
-                tables: *const Line<W>,
-                sums: *mut Line<W>,
-                open: *mut u32,
+                on: &Buffers<W>,
+                w: usize,
                 count: usize,
             ) -> usize {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::look_up::<SKIPS, W>(a, tables, sums, open, count) }
+                unsafe { super::look_up::<SKIPS, W>(on, w, count) }
             }
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
             unsafe fn by_terms<const W: usize>(
-                a: *const u32,
-                b: *const Line<W>,
+                on: &Buffers<W>,
+                w: usize,
+                count: usize,
                 first: usize,
                 winners: Winners,
-                sums: *mut Line<W>,
-                open: *mut u32,
-                count: usize,
             ) -> usize {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::by_terms(a, b, first, winners, sums, open, count) }
+                unsafe { super::by_terms(on, w, count, first, winners) }
             }
 
             /// # Safety

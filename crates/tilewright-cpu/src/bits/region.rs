@@ -6,7 +6,7 @@ use super::{
     words,
 };
 use crate::{
-    blocking::{cut, part, parts},
+    blocking::{self, part, parts},
     choice::Sums,
     isa::Isa,
     options::{KernelName, Options},
@@ -54,15 +54,6 @@ fn regions(m: usize, n: usize, threads: usize) -> (usize, usize) {
     (down, (threads / down).clamp(1, n.div_ceil(WORD * words(n)).max(1)))
 }
 
-/// The regions themselves.
-fn cut_up(m: usize, n: usize, threads: usize) -> Vec<(Range<usize>, Range<usize>)> {
-    let (down, across) = regions(m, n, threads);
-    cut(0..m, down, 1)
-        .flat_map(|rows| cut(0..n, across, WORD * words(n)).map(move |cols| (rows.clone(), cols)))
-        .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
-        .collect()
-}
-
 /// What [`Job::run`] will do.
 pub fn plan((m, n, k): (usize, usize, usize), kernel: KernelName, options: &Options<'_>) -> Plan {
     let threads = threads_for((m, n, k), options);
@@ -89,7 +80,7 @@ impl Job<'_> {
     pub fn run(&self) -> Result<usize, Error> {
         let (m, n, k) = (self.a.rows(), self.b.cols(), self.a.cols());
         let threads = threads_for((m, n, k), self.options);
-        let regions = cut_up(m, n, threads);
+        let regions = blocking::regions((m, n), regions(m, n, threads), (1, WORD * words(n)));
         share(&regions, threads, &|(rows, cols)| {
             Workspace::with(|workspace| {
                 parts(rows.clone(), ROWS).try_for_each(|rows| match words(n) {

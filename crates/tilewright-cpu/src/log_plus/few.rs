@@ -7,7 +7,7 @@ use super::{
     real::{Real, run},
 };
 use crate::{
-    blocking::cut,
+    blocking,
     cache::second_level,
     choice,
     isa::Isa,
@@ -76,12 +76,8 @@ pub fn compute<T: Real>(
     if threads == 1 {
         return region(0..m, 0..n).map(|()| 1);
     }
-    let (down, across) = choice::regions(kernel, again.a.layout(), again.b.layout(), threads);
-    let (height, width) = kernel.tile();
-    let regions: Vec<_> = cut(0..m, down, height)
-        .flat_map(|rows| cut(0..n, across, width).map(move |cols| (rows.clone(), cols)))
-        .filter(|(rows, cols)| !rows.is_empty() && !cols.is_empty())
-        .collect();
+    let counts = choice::regions(kernel, again.a.layout(), again.b.layout(), threads);
+    let regions = blocking::regions((m, n), counts, kernel.tile());
     share(&regions, threads, &|(rows, cols)| region(rows.clone(), cols.clone()))?;
     Ok(threads.min(regions.len()))
 }
