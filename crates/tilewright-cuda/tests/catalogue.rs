@@ -1,7 +1,9 @@
 //! Every kernel of the catalogue on the device: its result, and what it takes.
 
 use crate::common::{self, compiles, expected, gpu, matrix, problem};
-use tilewright_arch::{BlockSize, ComputeCapability, DynamicSharedMemory, LaunchConfig, Limits, Occupancy};
+use tilewright_arch::{
+    BlockSize, ComputeCapability, DynamicSharedMemory, KernelResources, LaunchConfig, Limits, Occupancy,
+};
 use tilewright_core::{DType, Element, MinPlus, PlusTimes, Semiring, SemiringId};
 use tilewright_cuda::{Cubin, DriverKind, Engine, FunctionAttributes, ProgramPtx};
 use tilewright_kernels::{Family, Kernel, Launch, Request, Variant, kernels, programs, select};
@@ -107,6 +109,15 @@ fn every_exhibit_shows_what_it_says() {
     }
 }
 
+/// What a kernel takes, as the driver says; the number of its barriers, which the driver does not tell, is read from its machine code.
+fn resources(engine: &Engine, launch: &Launch, driver: &FunctionAttributes) -> KernelResources {
+    if engine.driver_kind() == DriverKind::Emulator {
+        return driver.resources();
+    }
+    let cubin = Cubin::parse(&common::image(engine, launch.program())).expect("a cubin");
+    KernelResources { barriers: cubin.kernel(launch.entry()).expect("the entry").barriers, ..driver.resources() }
+}
+
 /// What the driver says of a kernel is what stands in its machine code.
 fn agrees_with_machine_code(engine: &Engine, launch: &Launch, driver: &FunctionAttributes) {
     let name = launch.program().name();
@@ -140,7 +151,7 @@ fn driver_machine_code_and_model_agree() {
 
         let most = limits.shared_memory_per_block_optin - driver.static_shared_memory;
         loaded.allow_dynamic_shared_memory(most).expect("allowed");
-        let resources = loaded.attributes().expect("known").resources();
+        let resources = resources(&engine, &launch, &loaded.attributes().expect("known"));
         let sizes = [0, 1, 100, 1024, 5000, 8192, 16 << 10, 40_000, 48 << 10, 70_000, 100 << 10, most];
         for dynamic in sizes.into_iter().filter(|&bytes| bytes <= most) {
             for threads in (1..=driver.max_threads).filter(|threads| threads % 32 == 0 || threads % 37 == 1) {
@@ -187,7 +198,7 @@ fn available_shared_memory_agrees_with_the_model() {
         let driver = loaded.attributes().expect("known");
         let most = limits.shared_memory_per_block_optin - driver.static_shared_memory;
         loaded.allow_dynamic_shared_memory(most).expect("allowed");
-        let resources = loaded.attributes().expect("known").resources();
+        let resources = resources(&engine, &launch, &loaded.attributes().expect("known"));
         for threads in [32, 64, 96, 128, 192, 256, 512, 1024] {
             for blocks in 1..=16 {
                 let config = LaunchConfig::threads(threads);

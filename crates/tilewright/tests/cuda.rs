@@ -5,7 +5,7 @@ use crate::user_semirings;
 use tilewright::{
     Backend, DType, Element, Error, Extremes, Layout, LogPlus, MatMut, MatRef, Matrix, MaxMin, MaxPlus,
     MaxTimes, MinMax, MinPlus, MinTimes, NO_ARG, Options, OrAnd, PlusTimes, Problem, Product, Report,
-    Semiring, SemiringId, Update, Value,
+    Semiring, SemiringId, Update, Value, bf16,
     cuda::{DriverKind, Engine, Origin},
     kernels::{Family, Kernel, Request, Variant, find, kernels},
     paths::{Method, OnGpu, PathSemiring, Paths, close_on},
@@ -213,6 +213,11 @@ fn every_kernel_gives_the_same_bits() {
         if has(SemiringId::PlusTimes, DType::F64) {
             let f64s: Bits<f64, f64> = (|x| x, |x| x, f64::to_bits);
             taken += same_bits::<PlusTimes<f64>>(kernel, &Update::scale(0.7, -1.3), f64s);
+        }
+        // Tensor cores; f32 they take as tf32 alone, where it is asked for.
+        if has(SemiringId::PlusTimes, DType::Bf16) {
+            let halves: Bits<bf16, bf16> = (bf16::from_f64, bf16::from_f64, |x| u64::from(x.to_bits()));
+            taken += same_bits::<PlusTimes<bf16>>(kernel, &Update::scale(0.7, -1.3), halves);
         }
         if has(SemiringId::LogPlus, DType::F32) {
             taken += same_bits::<LogPlus<f32>>(kernel, &Update::Accumulate, f32s);
