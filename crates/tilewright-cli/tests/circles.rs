@@ -325,6 +325,7 @@ const HELD: &[&str] = &[
     "tilewright-charts",
     "tilewright-cpu",
     "tilewright-cuda",
+    "tilewright-toolchain",
     "tilewright-driver",
     "tilewright-emulator",
     "tilewright-kernels",

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 /// A compiled file of another crate's tests, copied to the desk: five kernels for sm_90.
 fn cubin(desk: &Desk) {
-    let file =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../tilewright-cuda/tests/data/resources.sm_90.cuda13.cubin");
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tilewright-toolchain/tests/data/resources.sm_90.cuda13.cubin"
+    );
     std::fs::copy(file, desk.file("resources.cubin")).unwrap();
 }
 
@@ -80,7 +82,7 @@ fn nvrtc_is_missing(run: &Run) -> bool {
 #[test]
 fn cuda_sources_are_compiled_for_every_architecture_or_say_what_is_missing() {
     let desk = Desk::new();
-    let source = include_str!("../../tilewright-cuda/tests/data/resources.cu");
+    let source = include_str!("../../tilewright-toolchain/tests/data/resources.cu");
     desk.put("resources.cu", source);
     desk.put("wrong.cu", "__global__ void k() { undeclared = 1; }");
     let run =

@@ -1,41 +1,33 @@
-//! Matrix products on NVIDIA GPUs: finding the libraries, compiling kernels, and running them.
+//! Matrix products on NVIDIA GPUs: compiling kernels, and running them.
 //!
 //! Nothing of CUDA is needed to build this crate. Libraries and tools are looked for at run time, and what is missing is an error
-//! of kind `unavailable` that says what to install. Without a GPU, [`Nvrtc`] still compiles kernels to machine code, and
-//! [`kernel_resources`] says what they take.
+//! of kind `unavailable` that says what to install. What needs no GPU is `tilewright_toolchain`, whose items are here, too: [`Nvrtc`] compiles
+//! kernels to machine code, and [`kernel_resources`] says what they take.
 
-mod cache;
-mod cubin;
 #[cfg(feature = "cublas")]
 mod cublas;
 mod device;
-mod device_code;
 mod engine;
 mod ffi;
-mod locate;
-mod nvrtc;
-mod program_ptx;
-mod resources;
 mod telemetry;
-mod tool;
+mod tunings;
 
-pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, Tuning, Tunings, cached_file};
-pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
 #[cfg(feature = "cublas")]
 pub use cublas::{Cublas, CublasElement, CublasLt, CublasMath, LtElement, LtProduct};
 pub use device::{
-    DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DriverVersion, DynDeviceMatrix,
-    FunctionAttributes, Pinned, device_layout,
+    DeviceInfo, DeviceMatrix, DeviceMut, DeviceRef, Driver, DriverKind, DynDeviceMatrix, FunctionAttributes,
+    Pinned, device_layout,
 };
-pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
     Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
     OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Timing, sets_beyond_cache,
 };
-pub use locate::{Component, Location, Rule};
-pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};
-pub use program_ptx::ProgramPtx;
-pub use resources::{Input, kernel_resources, ptx, ptx_resources};
 pub use telemetry::Telemetry;
 pub use tilewright_arch::{Architecture, Blocks, Gpu, GridLaunch, InstructionSet};
-pub use tool::{Nvcc, Nvdisasm, Ptxas};
+pub use tilewright_toolchain::{
+    CacheInfo, CacheKey, Checks, Compiled, CompiledKernel, CompilerOptions, Component, Cubin, CubinCache,
+    DEFAULT_OPTIONS, DeviceCode, DriverVersion, Input, InvalidCubin, Location, MathMode, Nvcc, Nvdisasm,
+    Nvrtc, NvrtcBuild, NvrtcVersion, Output, ProgramPtx, Programs, Ptxas, Rule, Source, Spills, cached_file,
+    kernel_resources, ptx, ptx_resources,
+};
+pub use tunings::{Tuning, Tunings};

@@ -115,7 +115,10 @@ fn resources(engine: &Engine, launch: &Launch, driver: &FunctionAttributes) -> K
         return driver.resources();
     }
     let cubin = Cubin::parse(&common::image(engine, launch.program())).expect("a cubin");
-    KernelResources { barriers: cubin.kernel(launch.entry()).expect("the entry").barriers, ..driver.resources() }
+    KernelResources {
+        barriers: cubin.kernel(launch.entry()).expect("the entry").barriers,
+        ..driver.resources()
+    }
 }
 
 /// What the driver says of a kernel is what stands in its machine code.

@@ -3,11 +3,11 @@
 use std::path::Path;
 use tilewright_arch::{Gpu, KernelResources};
 use tilewright_core::{Error, ErrorKind};
-use tilewright_cuda::{
+use tilewright_kernels::Program;
+use tilewright_toolchain::{
     Architecture, CompiledKernel, CompilerOptions, DeviceCode, Input, Nvrtc, ProgramPtx, Source,
     kernel_resources, ptx_resources,
 };
-use tilewright_kernels::Program;
 
 /// A compiled kernel.
 pub struct Code {

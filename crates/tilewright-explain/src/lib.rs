@@ -38,8 +38,8 @@ pub use picture::picture;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 pub use results::{Expected, Results};
 pub use tilewright_arch::{Blocks, Gpu};
-pub use tilewright_cuda::{CompilerOptions, MathMode};
 pub use tilewright_emulator::{FindingKind, Nature, Schedule};
+pub use tilewright_toolchain::{CompilerOptions, MathMode};
 pub use timeline::Timeline;
 pub use verdict::{Tone, Verdict, compared, verdict};
 

@@ -268,7 +268,9 @@ fn ptx_has_the_names_of_its_source() {
 /// Headers of CUDA in kernels; each line is skipped where its header is not installed.
 #[test]
 fn headers_of_cuda_and_of_hosts() {
-    let Ok(nvrtc) = tilewright_cuda::Nvrtc::find() else { return eprintln!("skipped: there is no NVRTC") };
+    let Ok(nvrtc) = tilewright_toolchain::Nvrtc::find() else {
+        return eprintln!("skipped: there is no NVRTC");
+    };
     let include = nvrtc.location().path.parent().unwrap().with_file_name("include");
     let has = |header: &str| include.join(header).is_file() || include.join("cccl").join(header).is_file();
     let directory = tempfile::tempdir().unwrap();
@@ -343,7 +345,7 @@ fn headers_of_cuda_and_of_hosts() {
 #[test]
 fn nvcc_compiles_what_nvrtc_does_not_understand() {
     let has_host_compiler = std::process::Command::new("g++").arg("--version").output().is_ok();
-    if tilewright_cuda::Nvcc::find().is_err() || !has_host_compiler {
+    if tilewright_toolchain::Nvcc::find().is_err() || !has_host_compiler {
         return eprintln!("skipped: needs nvcc and g++");
     }
     let directory = tempfile::tempdir().unwrap();

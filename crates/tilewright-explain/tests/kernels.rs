@@ -17,7 +17,7 @@ fn explain(
     block: [u32; 3],
     arguments: &[(&str, &str)],
 ) -> Option<Result<Explained, Error>> {
-    if let Err(missing) = tilewright_cuda::Nvrtc::find() {
+    if let Err(missing) = tilewright_toolchain::Nvrtc::find() {
         assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{missing}");
         eprintln!("skipped: there is no NVRTC");
         return None;

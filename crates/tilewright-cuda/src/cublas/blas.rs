@@ -4,10 +4,11 @@ use super::gemm::Gemm;
 use super::{CublasElement, CublasMath, check, of_engine, unsupported};
 use crate::device::{DeviceMatrix, DeviceMemory};
 use crate::engine::Engine;
-use crate::ffi::{self, MissingFunction};
-use crate::locate::{self, Component, Environment, Location, Memo};
+use crate::ffi;
 use std::ptr;
 use tilewright_core::{Error, ErrorKind, Problem};
+use tilewright_toolchain::locate::{self, Component, Environment, Location, Memo};
+use tilewright_toolchain::table::MissingFunction;
 
 const NAME: &str = "cuBLAS";
 

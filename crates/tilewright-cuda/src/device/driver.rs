@@ -2,13 +2,14 @@
 
 use super::health::same_process;
 use crate::ffi::driver::{Code, Functions, NO_DEVICE};
-use crate::ffi::{MissingFunction, symbol};
-use crate::locate::{self, Component, Environment, Location};
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::ptr;
 use std::sync::OnceLock;
 use tilewright_core::{Error, ErrorKind};
+use tilewright_toolchain::DriverVersion;
+use tilewright_toolchain::locate::{self, Component, Environment, Location};
+use tilewright_toolchain::table::{MissingFunction, symbol};
 
 /// A function that Tilewright's library has besides those of CUDA.
 const EMULATOR_MARK: &str = "tilewright_emulated_driver";
@@ -24,7 +25,7 @@ fn is_chosen() -> bool {
 }
 
 /// CUDA 12.0: the oldest driver for which NVRTC 12 makes machine code.
-const OLDEST: DriverVersion = DriverVersion(12_000);
+const OLDEST: DriverVersion = DriverVersion::new(12, 0);
 
 /// The CUDA driver, loaded and initialised.
 #[derive(Clone, Copy)]
@@ -45,33 +46,6 @@ pub enum DriverKind {
     Gpu,
     /// Tilewright's emulator, in a library or in this process. It takes PTX and no machine code.
     Emulator,
-}
-
-/// The newest CUDA that a driver supports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DriverVersion(u32);
-
-impl DriverVersion {
-    /// CUDA `major`.`minor`.
-    pub const fn new(major: u32, minor: u32) -> Self {
-        Self(1000 * major + 10 * minor)
-    }
-
-    /// 13 of 13.0.
-    pub fn major(self) -> u32 {
-        self.0 / 1000
-    }
-
-    /// 0 of 13.0.
-    pub fn minor(self) -> u32 {
-        self.0 % 1000 / 10
-    }
-}
-
-impl fmt::Display for DriverVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major(), self.minor())
-    }
 }
 
 impl Driver {
@@ -122,7 +96,7 @@ impl Driver {
         let mut number: c_int = 0;
         // SAFETY: the pointer is valid for a write; this function may be called before `cuInit`.
         unsafe { (functions.cuDriverGetVersion)(&mut number) };
-        let version = DriverVersion(number.unsigned_abs());
+        let version = DriverVersion::of_number(number.unsigned_abs());
         let unavailable = |why: String, hint: &str| -> Error {
             ErrorKind::Unavailable { what: "the CUDA driver", why, hint: hint.into() }.into()
         };

@@ -1,12 +1,12 @@
 //! The driver of this process that executes kernels on the emulator.
 
 use super::driver::{CHOSEN, Driver, DriverKind};
-use crate::ffi::MissingFunction;
 use crate::ffi::driver::Functions;
-use crate::locate::{self, Component, Location, Rule};
 use std::sync::OnceLock;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_driver::{Messages, NewerPtx, Settings, configure, function};
+use tilewright_toolchain::locate::{self, Component, Location, Rule};
+use tilewright_toolchain::table::MissingFunction;
 
 /// Whether a driver is the one of this process.
 pub(super) fn is_own(driver: &Driver) -> bool {

@@ -1,18 +1,21 @@
 //! A driver that does nothing but write down what it is asked for: the order of calls can be tested without a GPU.
 
 use super::context::Context;
-use super::driver::{Driver, DriverVersion};
+use super::driver::Driver;
 use super::health::Health;
 use super::info::DeviceInfo;
 use super::stream::Stream;
 use crate::ffi::driver::{self as ffi, Functions};
-use crate::locate::{Location, Rule};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tilewright_arch::ComputeCapability;
+use tilewright_toolchain::{
+    DriverVersion,
+    locate::{Location, Rule},
+};
 
 thread_local! {
     static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };

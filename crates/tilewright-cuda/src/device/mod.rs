@@ -19,7 +19,7 @@ mod tensor_map;
 mod transfer;
 mod view;
 
-pub use driver::{Driver, DriverKind, DriverVersion};
+pub use driver::{Driver, DriverKind};
 pub use info::DeviceInfo;
 pub use matrix::{DeviceMatrix, DynDeviceMatrix};
 pub use memory::Pinned;

@@ -2,12 +2,12 @@
 
 use super::Engine;
 use super::parameters::Parameters;
-use crate::cubin::Cubin;
 use crate::device::{DeviceMemory, DriverKind, Module, Start};
 use std::sync::{Arc, PoisonError};
 use tilewright_arch::GridLaunch;
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::Argument;
+use tilewright_toolchain::Cubin;
 
 /// A launch of a cubin. Memory is named by its index among the arrays that [`Engine::run_code`] is given.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,8 @@
 //! Where the code of a program on a device can come from, as a pure function of the versions that are here. What the compiler makes comes
 //! before what comes with the catalogue, as it does where no device runs it: see `ProgramPtx`.
 
-use crate::device::DriverVersion;
-use crate::nvrtc::NvrtcVersion;
 use tilewright_arch::ComputeCapability;
+use tilewright_toolchain::{Compiler, DriverVersion};
 
 /// Where the code that a device runs comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +24,6 @@ impl CodeSource {
         };
         compiled_for >= ComputeCapability::new(9, 0)
     }
-}
-
-/// What a compiler is.
-#[derive(Debug, Clone)]
-pub(super) struct Compiler {
-    pub(super) version: NvrtcVersion,
-    /// The compute capabilities that it knows, as numbers such as 86.
-    pub(super) architectures: Vec<u32>,
 }
 
 /// The sources for a device, the best first. A driver takes neither machine code nor PTX of a later major version of CUDA, and PTX for a
@@ -57,33 +48,10 @@ pub(super) fn code_sources(
     all
 }
 
-/// Why a compiler that is here is not asked; nothing where it is.
-pub(super) fn why_not(
-    compiler: &Compiler,
-    driver: DriverVersion,
-    device: ComputeCapability,
-) -> Option<String> {
-    let Compiler { version, architectures } = compiler;
-    if version.major > driver.major() {
-        return Some(format!("NVRTC {version} makes code that a driver for CUDA {driver} does not take"));
-    }
-    let number = device.number();
-    let knows = architectures.iter().any(|&known| known <= number);
-    (!knows).then(|| format!("NVRTC {version} makes no code for compute capability {device}"))
-}
-
-/// Of several compilers, in the order in which they are found, the number of the first that is asked.
-pub(super) fn first_that_will_do(
-    compilers: &[&Compiler],
-    driver: DriverVersion,
-    device: ComputeCapability,
-) -> Option<usize> {
-    compilers.iter().position(|compiler| why_not(compiler, driver, device).is_none())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright_toolchain::{NvrtcVersion, compilers::why_not};
 
     fn cc(text: &str) -> ComputeCapability {
         text.parse().expect(text)
@@ -135,22 +103,6 @@ mod tests {
         let found = code_sources(Some(&compiler(13, THIRTEEN)), driver, cc("7.2"), Some(cc("7.5")));
         assert_eq!(found, []);
         assert!(why_not(&compiler(13, THIRTEEN), driver, cc("7.2")).expect("a reason").contains("7.2"));
-    }
-
-    #[test]
-    fn an_older_compiler_is_asked_where_the_newer_one_will_not_do() {
-        let (thirteen, twelve) = (compiler(13, THIRTEEN), compiler(12, TWELVE));
-        let first = |compilers: &[&Compiler], driver, device| {
-            first_that_will_do(compilers, DriverVersion::new(driver, 0), cc(device))
-        };
-        assert_eq!(first(&[&thirteen, &twelve], 13, "9.0"), Some(0));
-        assert_eq!(first(&[&twelve, &thirteen], 13, "9.0"), Some(0));
-        // A driver that takes no code of CUDA 13, and a GPU that CUDA 13 has dropped.
-        assert_eq!(first(&[&thirteen, &twelve], 12, "9.0"), Some(1));
-        assert_eq!(first(&[&thirteen, &twelve], 13, "6.1"), Some(1));
-        assert_eq!(first(&[&thirteen], 12, "9.0"), None);
-        assert_eq!(first(&[&thirteen, &twelve], 11, "9.0"), None);
-        assert_eq!(first(&[], 13, "9.0"), None);
     }
 
     #[test]

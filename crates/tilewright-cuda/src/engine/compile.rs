@@ -1,13 +1,9 @@
 //! From a program to a kernel on the device: memory, cache, compiler, and PTX where machine code will not do.
 
 use super::Engine;
-use super::code_sources::{CodeSource, Compiler, code_sources, first_that_will_do, why_not};
+use super::code_sources::{CodeSource, code_sources};
 use super::shared_memory_limit::SharedMemoryLimit;
-use crate::cache::{CacheKey, CubinCache};
-use crate::cubin;
-use crate::device::{DriverKind, DriverVersion, Function, FunctionAttributes, Module};
-use crate::nvrtc::{Nvrtc, Output, Source};
-use crate::program_ptx::ProgramPtx;
+use crate::device::{DriverKind, Function, FunctionAttributes, Module};
 use std::panic::resume_unwind;
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -15,6 +11,8 @@ use std::time::Instant;
 use tilewright_arch::{Architecture, ComputeCapability, GridLaunch};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
+use tilewright_toolchain::compilers::{Found, why_not};
+use tilewright_toolchain::{CacheKey, CubinCache, Nvrtc, Output, ProgramPtx, Source, reuse_operands};
 
 /// Where a kernel's code came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,43 +66,6 @@ impl Ready {
     /// Allows at least so many bytes of dynamic shared memory.
     pub(super) fn allow(&self, bytes: u32) -> Result<(), Error> {
         self.dynamic_shared_memory.raise_to(bytes, |bytes| self.function.allow_dynamic_shared_memory(bytes))
-    }
-}
-
-/// A compiler that was found, and what it can do.
-#[derive(Debug)]
-pub(super) struct Found {
-    nvrtc: Nvrtc,
-    compiler: Compiler,
-}
-
-impl Found {
-    fn of(nvrtc: Nvrtc) -> Result<Self, Error> {
-        let compiler = Compiler { version: nvrtc.version(), architectures: nvrtc.architectures()? };
-        Ok(Self { nvrtc, compiler })
-    }
-
-    /// The first that makes code for this driver and device; where none does, the first of all.
-    fn for_device(driver: DriverVersion, device: ComputeCapability) -> Result<Self, Error> {
-        let first = Self::of(Nvrtc::find()?)?;
-        if why_not(&first.compiler, driver, device).is_none() {
-            return Ok(first);
-        }
-        let all: Vec<Self> = Nvrtc::all()?.into_iter().filter_map(|one| Self::of(one).ok()).collect();
-        let compilers: Vec<&Compiler> = all.iter().map(|one| &one.compiler).collect();
-        let fits = first_that_will_do(&compilers, driver, device);
-        Ok(fits.and_then(|index| all.into_iter().nth(index)).unwrap_or(first))
-    }
-}
-
-impl Nvrtc {
-    /// The compiler that an [`Engine`] takes for a device: the first that makes code for it and for this driver; where none
-    /// does, the first of all.
-    ///
-    /// # Errors
-    /// As [`Nvrtc::find`].
-    pub fn for_device(driver: DriverVersion, device: ComputeCapability) -> Result<Self, Error> {
-        Ok(Found::for_device(driver, device)?.nvrtc)
     }
 }
 
@@ -383,7 +344,7 @@ impl Engine {
     fn load(&self, program: &Program, image: &[u8]) -> Result<(Arc<Module>, usize), Error> {
         // SAFETY: the image came from NVRTC, or from the cache with its checksum; what may be changed leaves it what it is.
         let load = |image: &[u8]| unsafe { Module::load(self.context(), program.name(), image) };
-        if let Some((changed, reused)) = cubin::reuse_operands(image)
+        if let Some((changed, reused)) = reuse_operands(image)
             && self.reuses_operands()
             && let Ok(module) = load(&changed)
         {

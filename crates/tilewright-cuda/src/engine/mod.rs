@@ -31,14 +31,15 @@ pub use prepared::{Prepared, PreparedKernel};
 pub use reuse::OperandReuse;
 pub use timing::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 
-use crate::cache::{CubinCache, Tunings};
 use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DriverKind, DynDeviceMatrix, Pinned, Stream};
+use crate::tunings::Tunings;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tilewright_arch::Gpu;
 use tilewright_core::{DType, DynRef, Element, Error, ErrorKind, Layout, MatRef};
 use tilewright_kernels::{Form, Request};
+use tilewright_toolchain::CubinCache;
 
 /// A GPU that is ready to compute. Clones share the device's stream and the kernels that were compiled.
 ///
@@ -70,7 +71,7 @@ struct Inner {
     cache: Option<CubinCache>,
     /// Where ways that were measured are kept; `None` where there are none.
     tunings: OnceLock<Option<Tunings>>,
-    compiler: OnceLock<compile::Found>,
+    compiler: OnceLock<tilewright_toolchain::compilers::Found>,
     kernels: Mutex<HashMap<compile::Key, Arc<compile::Ready>>>,
     plans: Mutex<plans::Plans>,
     /// Variables of a module, workspaces, and the launches that use them belong together.

@@ -3,9 +3,9 @@
 use super::Engine;
 use super::compile::Ready;
 use super::parameters::Parameters;
-use crate::cache::tunings_generation;
 use crate::device::Start;
 use crate::ffi::driver as ffi;
+use crate::tunings::tunings_generation;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};

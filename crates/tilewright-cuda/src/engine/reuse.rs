@@ -3,9 +3,9 @@
 
 use super::Engine;
 use super::code::CodeLaunch;
-use crate::cubin::{REUSE_COMPILERS, reuse_operands};
 use tilewright_core::{DType, Error, ErrorKind, Layout, Problem, SemiringId};
 use tilewright_kernels::{Buffer, Launch, Request, Variant, find, simt_tiles};
+use tilewright_toolchain::{REUSE_COMPILERS, reuse_operands};
 
 /// Set to anything but 0 to run code as it was compiled.
 const DISABLE_VARIABLE: &str = "TILEWRIGHT_NO_REUSE";
@@ -122,9 +122,9 @@ fn array(buffer: &Buffer) -> Result<usize, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvrtc::{Nvrtc, Output, Source};
     use tilewright_arch::{Architecture, ComputeCapability};
     use tilewright_kernels::COMPILER_OPTIONS;
+    use tilewright_toolchain::{Nvrtc, Output, Source};
 
     #[test]
     fn code_is_changed_where_it_gives_the_same_bits() {

@@ -22,7 +22,7 @@ pub(crate) const AS_IS: Operation = 0;
 /// `CUBLAS_OP_T`.
 pub(crate) const TRANSPOSED: Operation = 1;
 
-super::functions! {
+tilewright_toolchain::functions! {
     /// The functions of libcublas that are used here. Addresses of matrices are on the device, of scalars on the host.
     Functions {
         cublasCreate_v2: fn(*mut Handle) -> Code;

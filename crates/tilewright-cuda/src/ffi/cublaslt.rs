@@ -100,7 +100,7 @@ impl Suggestion {
 // The size of `cublasLtMatmulHeuristicResult_t`.
 const _: () = assert!(size_of::<Suggestion>() == 96);
 
-super::functions! {
+tilewright_toolchain::functions! {
     /// The functions of libcublasLt that are used here. Addresses of matrices are on the device, of scalars on the host.
     Functions {
         cublasLtCreate: fn(*mut Handle) -> Code;

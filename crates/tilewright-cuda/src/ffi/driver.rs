@@ -199,7 +199,7 @@ pub(crate) fn cluster(blocks: [u32; 3]) -> LaunchAttribute {
     attribute
 }
 
-super::functions! {
+tilewright_toolchain::functions! {
     /// The functions of libcuda that are used here.
     Functions {
         cuInit: fn(c_uint) -> Code;

@@ -2,8 +2,8 @@
 //! has to take every row too.
 
 use super::{HEAD, entry};
-use tilewright_cuda::{Architecture, Ptxas};
 use tilewright_emulator::{BlockOrderPolicy, Launch, LaunchError, LaunchOptions, Machine, Program};
+use tilewright_toolchain::{Architecture, Ptxas};
 
 /// What it shows, what stands before the entry, its body, and the value of thread `t`.
 type Row = (&'static str, &'static str, &'static str, fn(u64) -> u64);

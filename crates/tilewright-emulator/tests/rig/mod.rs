@@ -9,12 +9,12 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use tilewright_core::{
     Element, Layout, MatMut, MatRef, Math, Problem, Semiring, Update, Value, reference, semiring::Visit,
 };
-use tilewright_cuda::{Input, Nvrtc, Source};
 use tilewright_emulator::tensor_map::{ElementType, Fill, Interleave, RANK, Swizzle, TensorMap};
 use tilewright_emulator::{Argument, Finding, FindingKind, Launch, Machine, Program, Texture};
 use tilewright_kernels::{
     self as kernels, Alignment, Batch, Buffer, Form, Kernel, Recipe, Request, Scalar, Variant,
 };
+use tilewright_toolchain::{Input, Nvrtc, Source};
 
 /// How the elements of a matrix lie.
 #[derive(Clone, Copy, Debug)]
@@ -392,5 +392,5 @@ fn compiled(program: &kernels::Program) -> Option<String> {
     let headers = program.headers();
     let source = Source { name: program.file(), text: program.source(), headers: &headers };
     let architecture = program.architecture().max("sm_90".parse().expect("known"));
-    Some(tilewright_cuda::ptx(Input::Source(source), architecture).expect("compiles"))
+    Some(tilewright_toolchain::ptx(Input::Source(source), architecture).expect("compiles"))
 }

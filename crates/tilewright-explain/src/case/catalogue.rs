@@ -4,9 +4,9 @@ use super::{Argument, Case, Launch, Request, argument::of_recipe, check_repeated
 use crate::{array::Array, compile, model::SourceText};
 use tilewright_arch::{Blocks, Gpu};
 use tilewright_core::{DType, Error, Hint, Joining, Layout, Problem, SemiringId, Setting, Value};
-use tilewright_cuda::ProgramPtx;
 use tilewright_kernels as kernels;
 use tilewright_kernels::{Buffer, Kernel, Recipe, Role};
+use tilewright_toolchain::ProgramPtx;
 
 /// Sides of the square product that is explained unless sizes are given; `single-block` takes the second.
 const SIDES: [usize; 2] = [256, 16];

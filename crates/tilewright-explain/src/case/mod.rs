@@ -22,7 +22,7 @@ pub use texture::TextureOver;
 use crate::{array::Array, model::SourceText};
 use tilewright_arch::{Blocks, Gpu, GridLaunch, KernelResources};
 use tilewright_core::{Error, Hint};
-use tilewright_cuda::CompilerOptions;
+use tilewright_toolchain::CompilerOptions;
 
 /// What is asked for beside the kernel.
 pub struct Request<'a> {

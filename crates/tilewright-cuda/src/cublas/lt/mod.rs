@@ -8,12 +8,12 @@ use super::gemm::Gemm;
 use super::{CublasMath, check, of_engine, unsupported};
 use crate::device::{DeviceMatrix, DeviceMemory};
 use crate::engine::Engine;
-use crate::ffi::MissingFunction;
 use crate::ffi::cublaslt::{self as ffi, Code, Suggestion, Type};
-use crate::locate::{self, Component, Environment, Location, Memo};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use tilewright_core::{DType, Element, Error, ErrorKind, Problem, SemiringId};
+use tilewright_toolchain::locate::{self, Component, Environment, Location, Memo};
+use tilewright_toolchain::table::MissingFunction;
 
 const NAME: &str = "cuBLASLt";
 /// `CUBLAS_STATUS_NOT_SUPPORTED`: it has no algorithm for the product.

@@ -1,9 +1,9 @@
 //! What the library is told, by one that writes it down.
 
 use super::*;
-use crate::locate::Rule;
 use std::cell::RefCell;
 use tilewright_core::Layout;
+use tilewright_toolchain::locate::Rule;
 
 thread_local! {
     static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

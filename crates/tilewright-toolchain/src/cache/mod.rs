@@ -15,13 +15,10 @@ mod checks;
 mod file;
 mod private;
 mod programs;
-mod tunings;
 
 pub use checks::Checks;
 pub use file::cached_file;
 pub use programs::Programs;
-pub(crate) use tunings::tunings_generation;
-pub use tunings::{Tuning, Tunings};
 
 use crate::nvrtc::{NvrtcBuild, Output, Source};
 use etcetera::BaseStrategy;
@@ -76,7 +73,7 @@ impl CacheKey {
     }
 
     /// The key of something that a text says all of.
-    pub(crate) fn of_text(text: &str) -> Self {
+    pub fn of_text(text: &str) -> Self {
         Self(Sha256::digest(text).into())
     }
 
@@ -126,12 +123,17 @@ impl CubinCache {
     ///
     /// ```
     /// # let directory = std::env::temp_dir().join("tilewright-doc-cache");
-    /// use tilewright_cuda::CubinCache;
+    /// use tilewright_toolchain::CubinCache;
     /// let cache = CubinCache::new(directory, 64 << 20);
     /// assert_eq!(cache.info().entries, 0);
     /// ```
     pub fn new(directory: PathBuf, capacity: u64) -> Self {
-        Self { directory, capacity, extension: EXTENSION }
+        Self::of_kind(directory, capacity, EXTENSION)
+    }
+
+    /// The same for something else than machine code, in files with another extension.
+    pub fn of_kind(directory: PathBuf, capacity: u64, extension: &'static str) -> Self {
+        Self { directory, capacity, extension }
     }
 
     /// The machine code for `key`, if it is here and whole.
@@ -170,6 +172,17 @@ impl CubinCache {
         file.persist(self.directory.join(key.file_name(self.extension))).map_err(|error| error.error)?;
         self.evict();
         Ok(())
+    }
+
+    /// The contents of all entries that are whole, in no order.
+    pub fn all(&self) -> Vec<Vec<u8>> {
+        let contents = |entry: Entry| {
+            let mut bytes = Vec::new();
+            private::open(&entry.path)?.read_to_end(&mut bytes).ok()?;
+            let key = bytes.get(MAGIC.len()..)?.first_chunk::<DIGEST>().copied()?;
+            Some(payload(&bytes, CacheKey(key))?.to_vec())
+        };
+        self.entries().into_iter().filter_map(contents).collect()
     }
 
     /// What is here.
@@ -246,7 +259,7 @@ impl CubinCache {
 }
 
 /// The directory of all caches of this user, if there are to be any.
-fn directory_of_user() -> Option<PathBuf> {
+pub fn directory_of_user() -> Option<PathBuf> {
     if std::env::var_os(DISABLE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0") {
         return None;
     }

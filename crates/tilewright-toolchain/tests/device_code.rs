@@ -1,7 +1,7 @@
 //! Files as projects have them are compiled without what is for hosts. Skipped without NVRTC, which `TILEWRIGHT_REQUIRE_NVRTC=1` makes a failure.
 
 use tilewright_core::Error;
-use tilewright_cuda::{CompilerOptions, DeviceCode, Nvrtc};
+use tilewright_toolchain::{CompilerOptions, DeviceCode, Nvrtc};
 
 /// Whether CUDA's headers are beside the compiler; `None` without one.
 fn has_headers() -> Option<bool> {

@@ -6,15 +6,16 @@ use tilewright_core::Error;
 
 /// What a search found in each environment that the process has had, until it ends. What was not found is looked for again: it may have been installed
 /// since.
-pub(crate) struct Memo<T>(Mutex<Vec<(Environment, T)>>);
+pub struct Memo<T>(Mutex<Vec<(Environment, T)>>);
 
 impl<T: Clone> Memo<T> {
-    pub(crate) const fn new() -> Self {
+    /// Nothing was found yet.
+    pub const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
     /// What was found in this environment, or what `find` finds.
-    pub(crate) fn get(
+    pub fn get(
         &self,
         environment: Environment,
         find: impl FnOnce(&Environment) -> Result<T, Error>,
@@ -27,6 +28,12 @@ impl<T: Clone> Memo<T> {
         let found = find(&environment)?;
         known.push((environment, found.clone()));
         Ok(found)
+    }
+}
+
+impl<T: Clone> Default for Memo<T> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

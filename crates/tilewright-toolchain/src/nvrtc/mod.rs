@@ -1,7 +1,9 @@
 //! CUDA C++ to machine code or PTX, in this process and without a toolkit.
 
-use crate::ffi::{self, MissingFunction};
+mod functions;
+
 use crate::locate::{self, Component, Environment, Loaded, Location, Memo};
+use crate::table::MissingFunction;
 use sha2::{Digest, Sha256};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt;
@@ -18,7 +20,7 @@ pub const DEFAULT_OPTIONS: &[&str] = &["--std=c++17", "-lineinfo", "--ptxas-opti
 /// The run-time compiler, loaded. It needs no GPU, and neither a driver nor a toolkit.
 #[derive(Clone)]
 pub struct Nvrtc {
-    functions: &'static ffi::nvrtc::Functions,
+    functions: &'static functions::Functions,
     location: Location,
     version: NvrtcVersion,
     build: Option<NvrtcBuild>,
@@ -105,7 +107,7 @@ impl Nvrtc {
     /// `unavailable` where it is not installed, `environment` where `TILEWRIGHT_NVRTC_PATH` names no file.
     ///
     /// ```
-    /// use tilewright_cuda::Nvrtc;
+    /// use tilewright_toolchain::Nvrtc;
     /// match Nvrtc::find() {
     ///     Ok(compiler) => println!("NVRTC {} at {}", compiler.version(), compiler.location()),
     ///     Err(error) => assert!(error.hint().is_some()),
@@ -138,7 +140,7 @@ impl Nvrtc {
 
     fn load(loaded: Loaded) -> Result<Self, Error> {
         // SAFETY: a library of this name is NVRTC, and loaded libraries are never unloaded.
-        let functions = unsafe { ffi::nvrtc::Functions::load(loaded.library) }
+        let functions = unsafe { functions::Functions::load(loaded.library) }
             .map_err(|MissingFunction(name)| locate::incomplete(Component::Nvrtc, &loaded.location, name))?;
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both pointers are valid for a write.
@@ -214,7 +216,7 @@ impl Nvrtc {
     ///
     /// # Errors
     /// As [`Nvrtc::compile`].
-    pub(crate) fn compile_instance(
+    pub fn compile_instance(
         &self,
         source: &Source<'_>,
         architecture: Architecture,
@@ -270,8 +272,8 @@ impl fmt::Debug for Nvrtc {
 
 /// A program of the library, destroyed when dropped.
 struct Program {
-    functions: &'static ffi::nvrtc::Functions,
-    handle: ffi::nvrtc::Program,
+    functions: &'static functions::Functions,
+    handle: functions::Program,
 }
 
 enum CreateError {
@@ -280,7 +282,7 @@ enum CreateError {
 }
 
 impl Program {
-    fn create(functions: &'static ffi::nvrtc::Functions, source: &Source<'_>) -> Result<Self, CreateError> {
+    fn create(functions: &'static functions::Functions, source: &Source<'_>) -> Result<Self, CreateError> {
         let zero_byte = |_| CreateError::ZeroByte;
         let text = CString::new(source.text).map_err(zero_byte)?;
         let name = CString::new(source.name).map_err(zero_byte)?;
@@ -347,8 +349,8 @@ impl Program {
     }
 }
 
-type SizeFunction = unsafe extern "C" fn(ffi::nvrtc::Program, *mut usize) -> ffi::nvrtc::Code;
-type BytesFunction = unsafe extern "C" fn(ffi::nvrtc::Program, *mut c_char) -> ffi::nvrtc::Code;
+type SizeFunction = unsafe extern "C" fn(functions::Program, *mut usize) -> functions::Code;
+type BytesFunction = unsafe extern "C" fn(functions::Program, *mut c_char) -> functions::Code;
 
 impl Drop for Program {
     fn drop(&mut self) {
@@ -361,7 +363,7 @@ fn c_strings<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Vec<CString>, s
     texts.map(CString::new).collect()
 }
 
-fn check(functions: &ffi::nvrtc::Functions, code: ffi::nvrtc::Code, doing: &str) -> Result<(), Error> {
+fn check(functions: &functions::Functions, code: functions::Code, doing: &str) -> Result<(), Error> {
     if code == 0 {
         return Ok(());
     }
@@ -371,7 +373,7 @@ fn check(functions: &ffi::nvrtc::Functions, code: ffi::nvrtc::Code, doing: &str)
 }
 
 /// The name of a code, such as `NVRTC_ERROR_INVALID_OPTION`.
-fn text(functions: &ffi::nvrtc::Functions, code: ffi::nvrtc::Code) -> String {
+fn text(functions: &functions::Functions, code: functions::Code) -> String {
     // SAFETY: the function takes every code and returns a static string, or null.
     let text = unsafe { (functions.nvrtcGetErrorString)(code) };
     if text.is_null() {
@@ -405,59 +407,4 @@ fn hint(log: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn builds_of_a_version_are_told_apart() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let version = NvrtcVersion { major: 13, minor: 0 };
-        let build = |bytes: &[u8], version| {
-            let library = directory.path().join("libnvrtc.so.13");
-            std::fs::write(&library, bytes).expect("written");
-            NvrtcBuild::of(&library, version).expect("read")
-        };
-        let one = build(b"ELF build 88", version);
-        assert_eq!(one, build(b"ELF build 88", version));
-        assert_ne!(one, build(b"ELF build 89", version));
-        assert_ne!(one, build(b"ELF build 88 ", version));
-        assert_ne!(one, build(b"ELF build 88", NvrtcVersion { minor: 1, ..version }));
-        assert!(NvrtcBuild::of(Path::new("libnvrtc.so.13"), version).is_err());
-    }
-    /// The one that an engine takes makes code for its device, if any does; otherwise it is the first, whose fault can be told.
-    #[test]
-    fn the_compiler_for_a_device_makes_code_for_it() {
-        let Ok(first) = Nvrtc::find() else { return };
-        let all = Nvrtc::all().expect("one at least");
-        for (driver, capability) in
-            [((13, 0), (9, 0)), ((12, 0), (9, 0)), ((13, 0), (5, 0)), ((1, 0), (9, 0))]
-        {
-            let driver = crate::device::DriverVersion::new(driver.0, driver.1);
-            let device = tilewright_arch::ComputeCapability::new(capability.0, capability.1);
-            let taken = Nvrtc::for_device(driver, device).expect("as found");
-            let makes = |one: &Nvrtc| {
-                let knows =
-                    one.architectures().is_ok_and(|known| known.iter().any(|&n| n <= device.number()));
-                one.version().major <= driver.major() && knows
-            };
-            let path = &taken.location().path;
-            assert!(makes(&taken) || !all.iter().any(makes) && *path == first.location().path, "{driver:?}");
-        }
-    }
-
-    /// Where several versions are installed, each compiles, beside the others.
-    #[test]
-    fn the_compiler_that_is_found_is_the_first_of_all() {
-        let Ok(first) = Nvrtc::find() else { return };
-        let all = Nvrtc::all().expect("one at least");
-        assert_eq!(all[0].location().path, first.location().path);
-        let text = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2.0f; }";
-        let source = Source { name: "twice.cu", text, headers: &[] };
-        for one in all {
-            let architecture = one.nearest(ComputeCapability::new(9, 0)).expect("it says");
-            let compiled = one.compile(&source, architecture, Output::Cubin, DEFAULT_OPTIONS);
-            assert!(!compiled.expect("compiles").image.is_empty());
-            eprintln!("NVRTC {} at {}", one.version(), one.location());
-        }
-    }
-}
+mod tests;

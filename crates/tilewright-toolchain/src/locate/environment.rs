@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 /// A snapshot of the environment, so that the search is a function of its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Environment(BTreeMap<OsString, OsString>);
+pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    pub(crate) fn current() -> Self {
+    /// That of this process.
+    pub fn current() -> Self {
         Self(std::env::vars_os().collect())
     }
 
@@ -19,18 +20,18 @@ impl Environment {
     }
 
     /// The value of a variable that is set and not empty.
-    pub(crate) fn path(&self, name: &str) -> Option<&Path> {
+    pub fn path(&self, name: &str) -> Option<&Path> {
         self.0.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(Path::new)
     }
 
     /// The directory that a variable names by its whole path. What is relative to the directory that the process happens to be in is no place to load code
     /// from.
-    pub(crate) fn directory(&self, name: &str) -> Option<&Path> {
+    pub fn directory(&self, name: &str) -> Option<&Path> {
         self.path(name).filter(|path| path.is_absolute())
     }
 
     /// The directories in which programs are looked for, without empty and relative ones, which stand for the current directory.
-    pub(crate) fn program_directories(&self) -> Vec<PathBuf> {
+    pub fn program_directories(&self) -> Vec<PathBuf> {
         let all = self.path("PATH").into_iter().flat_map(|value| std::env::split_paths(value.as_os_str()));
         all.filter(|directory| directory.is_absolute()).collect()
     }

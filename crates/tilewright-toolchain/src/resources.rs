@@ -33,7 +33,7 @@ pub enum Input<'a> {
 /// `unsupported` for a cubin of another architecture and for a file of another kind.
 ///
 /// ```
-/// use tilewright_cuda::{Input, Source, kernel_resources};
+/// use tilewright_toolchain::{Input, Source, kernel_resources};
 /// let text = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2.0f; }";
 /// let source = Source { name: "twice.cu", text, headers: &[] };
 /// match kernel_resources(Input::Source(source), "sm_86".parse()?) {

@@ -51,7 +51,7 @@ impl Component {
     /// The environment variable that names the file to use, or its directory.
     ///
     /// ```
-    /// use tilewright_cuda::Component;
+    /// use tilewright_toolchain::Component;
     /// assert_eq!(Component::Nvrtc.variable(), "TILEWRIGHT_NVRTC_PATH");
     /// ```
     pub fn variable(self) -> &'static str {

@@ -11,7 +11,7 @@ mod reuse;
 
 use attributes::{Code, Words, attributes};
 use elf::{Elf, Section};
-pub(crate) use reuse::{COMPILERS as REUSE_COMPILERS, reuse_operands};
+pub use reuse::{COMPILERS as REUSE_COMPILERS, reuse_operands};
 use std::fmt;
 use tilewright_arch::KernelResources;
 
@@ -104,7 +104,7 @@ impl Cubin {
     /// [`InvalidCubin`] for bytes that are none.
     ///
     /// ```
-    /// use tilewright_cuda::Cubin;
+    /// use tilewright_toolchain::Cubin;
     /// assert!(Cubin::parse(b"no cubin").is_err());
     /// ```
     pub fn parse(bytes: &[u8]) -> Result<Self, InvalidCubin> {

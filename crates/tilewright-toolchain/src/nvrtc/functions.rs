@@ -1,12 +1,13 @@
 //! NVRTC, the run-time compiler. No function here is newer than CUDA 11.1.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 
-pub(crate) type Program = cudarc::nvrtc::sys::nvrtcProgram;
+/// `nvrtcProgram`: a handle.
+pub(super) type Program = *mut c_void;
 /// `nvrtcResult`; 0 is success.
-pub(crate) type Code = c_int;
+pub(super) type Code = c_int;
 
-super::functions! {
+crate::functions! {
     /// The functions of libnvrtc that are used here.
     Functions {
         nvrtcVersion: fn(*mut c_int, *mut c_int) -> Code;

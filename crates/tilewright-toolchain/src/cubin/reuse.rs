@@ -15,9 +15,10 @@
 
 use super::elf::Elf;
 
-/// Where the effect was measured: the architecture, and what the compiler's build calls itself.
+/// Where the effect was measured.
 const ARCHITECTURE: u32 = 90;
-pub(crate) const COMPILERS: [&str; 1] = ["Cuda compilation tools, release 13.0, V13.0.88"];
+/// The compilers whose machine code [`reuse_operands`] knows, as they name themselves in it.
+pub const COMPILERS: [&str; 1] = ["Cuda compilation tools, release 13.0, V13.0.88"];
 
 /// Where a cubin says what made it.
 const MAKER: &str = ".note.nv.tkinfo";
@@ -80,7 +81,7 @@ impl MultiplyAdd {
 
 /// The machine code with the flags set, and in how many instructions; `None` where nothing is to be changed: the bytes are no cubin, or one
 /// of another architecture or compiler.
-pub(crate) fn reuse_operands(image: &[u8]) -> Option<(Vec<u8>, usize)> {
+pub fn reuse_operands(image: &[u8]) -> Option<(Vec<u8>, usize)> {
     let elf = Elf::parse(image).ok()?;
     if super::architecture(&elf) != ARCHITECTURE || !is_known(maker(&elf)?) {
         return None;

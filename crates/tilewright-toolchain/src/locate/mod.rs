@@ -22,8 +22,8 @@ mod python;
 mod system;
 
 pub use component::Component;
-pub(crate) use environment::Environment;
-pub(crate) use memo::Memo;
+pub use environment::Environment;
+pub use memo::Memo;
 
 use component::{Kind, Spec};
 use libloading::Library;
@@ -81,16 +81,18 @@ impl fmt::Display for Location {
 }
 
 /// A library that stays loaded until the process ends: CUDA's libraries do not survive being unloaded.
-pub(crate) struct Loaded {
-    pub(crate) library: &'static Library,
-    pub(crate) location: Location,
+pub struct Loaded {
+    /// The library.
+    pub library: &'static Library,
+    /// Where it was found.
+    pub location: Location,
 }
 
 /// Finds a library and loads it.
 ///
 /// # Errors
 /// `unavailable`, with everything that was tried.
-pub(crate) fn library(component: Component, environment: &Environment) -> Result<Loaded, Error> {
+pub fn library(component: Component, environment: &Environment) -> Result<Loaded, Error> {
     let spec = component.spec();
     let mut failures = Vec::new();
     if let Some(candidate) = named(spec, environment)? {
@@ -111,7 +113,7 @@ pub(crate) fn library(component: Component, environment: &Environment) -> Result
 ///
 /// # Errors
 /// As [`library`].
-pub(crate) fn libraries(component: Component, environment: &Environment) -> Result<Vec<Loaded>, Error> {
+pub fn libraries(component: Component, environment: &Environment) -> Result<Vec<Loaded>, Error> {
     let spec = component.spec();
     if named(spec, environment)?.is_some() {
         // It is used or refused, never passed over.
@@ -171,7 +173,7 @@ fn already_loaded(spec: &Spec) -> impl Iterator<Item = Loaded> {
 ///
 /// # Errors
 /// `unavailable`, with what to install.
-pub(crate) fn tool(component: Component, environment: &Environment) -> Result<Location, Error> {
+pub fn tool(component: Component, environment: &Environment) -> Result<Location, Error> {
     let spec = component.spec();
     if let Some(candidate) = named(spec, environment)? {
         return Ok(candidate);
@@ -269,7 +271,7 @@ fn under(spec: &Spec, prefix: Option<&Path>) -> Vec<PathBuf> {
 
 /// Loads a library that `library` will ask for by its bare name, if it lies in the same directory: the dynamic loader does not look
 /// there, but knows it once it is loaded.
-pub(crate) fn load_companion(library: &Location, file: &str) {
+pub fn load_companion(library: &Location, file: &str) {
     let companion = library.path.with_file_name(file);
     if companion.is_absolute()
         && companion.is_file()
@@ -282,7 +284,7 @@ pub(crate) fn load_companion(library: &Location, file: &str) {
 
 /// Where the headers that belong to a library lie, those of CCCL among them: `include` beside its directory, in toolkits as in Python packages; beside the
 /// packages of CUDA 12, where each has its own; otherwise in a toolkit.
-pub(crate) fn include_directories(library: &Location, environment: &Environment) -> Vec<PathBuf> {
+pub fn include_directories(library: &Location, environment: &Environment) -> Vec<PathBuf> {
     let beside = library.path.ancestors().skip(1).take(3).map(|directory| directory.join("include"));
     let packages = library.path.ancestors().nth(3).into_iter().flat_map(|packages| {
         ["cuda_runtime", "cuda_nvcc", "cuda_cccl"].map(|name| packages.join(name).join("include"))
@@ -303,7 +305,7 @@ pub(crate) fn include_directories(library: &Location, environment: &Environment)
 }
 
 /// A library that was found and lacks a function: another version, or another library of the same name.
-pub(crate) fn incomplete(component: Component, location: &Location, function: &str) -> Error {
+pub fn incomplete(component: Component, location: &Location, function: &str) -> Error {
     let why = format!("{location} has no function {function}");
     let hint = format!("name another one in {}", component.variable());
     ErrorKind::Unavailable { what: component.name(), why, hint: hint.into() }.into()

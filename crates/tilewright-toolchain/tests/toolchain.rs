@@ -1,7 +1,7 @@
 //! Compilation without a GPU. Where NVRTC or ptxas is missing the tests say so; `TILEWRIGHT_REQUIRE_NVRTC=1` makes that a failure.
 
 use tilewright_core::Error;
-use tilewright_cuda::{
+use tilewright_toolchain::{
     Architecture, Cubin, DEFAULT_OPTIONS, Input, Nvrtc, Output, Ptxas, Source, kernel_resources, ptx,
 };
 

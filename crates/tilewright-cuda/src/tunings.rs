@@ -4,12 +4,12 @@
 //! on: GPU, driver, the code of the kernels, semiring, type, arithmetic, sizes, strides, alignments and batch. Another driver, or another version of a
 //! kernel, does not find it.
 
-use super::{CacheInfo, CacheKey, CubinCache, directory_of_user};
-use crate::device::{DeviceInfo, DriverVersion};
+use crate::device::DeviceInfo;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, path::PathBuf};
 use tilewright_core::{Error, Math};
 use tilewright_kernels::{Form, Kernel, Request, Way, find, kernels_with_ways};
+use tilewright_toolchain::{CacheInfo, CacheKey, CubinCache, DriverVersion, directory_of_user};
 
 /// 10,000 tunings or so.
 const CAPACITY: u64 = 4 << 20;
@@ -51,7 +51,7 @@ impl Tunings {
 
     /// Those in `directory`, which belongs to them alone.
     pub fn new(directory: PathBuf) -> Self {
-        Self(CubinCache { directory, capacity: CAPACITY, extension: EXTENSION })
+        Self(CubinCache::of_kind(directory, CAPACITY, EXTENSION))
     }
 
     /// The way that was measured to be the fastest for a request on this device.
@@ -76,23 +76,14 @@ impl Tunings {
         let tuning = Tuning { product, way, seconds, model_seconds };
         self.0
             .store(CacheKey::of_text(&tuning.product), text(&tuning).as_bytes())
-            .map_err(|source| tilewright_core::ErrorKind::Io { path: self.0.directory.clone(), source })?;
+            .map_err(|source| tilewright_core::ErrorKind::Io { path: self.info().directory, source })?;
         GENERATION.fetch_add(1, Ordering::Release);
         Ok(tuning)
     }
 
     /// All of them, in the order of their words. Damaged ones are left out.
     pub fn list(&self) -> Vec<Tuning> {
-        let texts =
-            self.0.entries().into_iter().filter_map(|file| super::private::open(&file.path)).filter_map(
-                |mut file| {
-                    let mut entry = Vec::new();
-                    io::Read::read_to_end(&mut file, &mut entry).ok()?;
-                    let key = entry.get(super::MAGIC.len()..)?.first_chunk::<{ super::DIGEST }>().copied()?;
-                    parse(super::payload(&entry, CacheKey(key))?)
-                },
-            );
-        let mut all: Vec<_> = texts.collect();
+        let mut all: Vec<_> = self.0.all().iter().filter_map(|entry| parse(entry)).collect();
         all.sort_by(|x, y| x.product.cmp(&y.product));
         all
     }

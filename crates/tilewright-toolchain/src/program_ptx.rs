@@ -13,7 +13,7 @@ use tilewright_kernels::{COMPILER_OPTIONS, Program};
 ///
 /// ```
 /// use tilewright_arch::ComputeCapability;
-/// use tilewright_cuda::ProgramPtx;
+/// use tilewright_toolchain::ProgramPtx;
 /// let launches = tilewright_kernels::shipped_programs();
 /// let ptx = ProgramPtx::of(launches[0].program(), ComputeCapability::new(8, 6))?;
 /// assert!(ptx.text.contains(".visible .entry naive("));

@@ -1,0 +1,4 @@
+//! All tests of this crate, in one program.
+
+mod device_code;
+mod toolchain;
