@@ -1,5 +1,6 @@
 //! The report for terminals, in lines of a given width. Styles are ANSI; strip them for a pipe.
 
+mod bounds;
 mod columns;
 mod findings;
 mod mbarriers;
@@ -32,6 +33,7 @@ pub fn report(e: &Explanation, width: usize) -> String {
         header(e, width),
         said(&verdict(e), width),
         compiler(e, width),
+        bounds::bounds(e, width),
         occupancy(e, width),
         memory(e, width),
         optimised(e, width),
@@ -96,6 +98,8 @@ pub(crate) const COMPARED: &[(&str, Value)] = &[
     ("block", |e| Some(size(e.block))),
     ("occupancy", |e| e.totals.occupancy.as_ref().map(|o| percent(o.occupancy))),
     ("registers per thread", |e| Some(e.totals.occupancy.as_ref()?.registers_per_thread?.to_string())),
+    ("bound", |e| Some(e.bound.as_ref()?.part.title().into())),
+    ("  cycles for each work, at least", |e| Some(decimal(e.bound.as_ref()?.cycles_per_work))),
     ("warp instructions", |e| Some(grouped(e.totals.warp_instructions))),
     ("active lanes", |e| Some(percent(e.totals.active_lanes()))),
     ("global loads", |e| nonzero(e.totals.global_load.requests)),

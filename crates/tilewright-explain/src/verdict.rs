@@ -2,6 +2,7 @@
 //!
 //! Sentences follow from counts alone. In them `code` stands in backquotes, and what matters most between double asterisks.
 
+mod bounds;
 mod fails;
 
 use crate::{
@@ -87,6 +88,7 @@ pub fn compared(a: &Explanation, b: &Explanation) -> Verdict {
             details.extend(more.into_iter().take(1));
         }
     }
+    details.extend(bounds::moved(a, b));
     let others = differing.iter().filter(|count| count.0 != most.0);
     details.extend(others.map(|count| {
         format!(
@@ -140,6 +142,7 @@ fn speed(e: &Explanation) -> Parts {
     let (tone, headline, mut details) = loss(e).unwrap_or_else(|| nothing(e));
     let mut said = fails::right(e);
     said.push(headline);
+    details.extend(bounds::said(e));
     details.extend(fails::warned(e));
     details.extend(measured_rate(e));
     (tone, said.join(" "), details)
@@ -155,7 +158,11 @@ fn measured_rate(e: &Explanation) -> Option<String> {
 
 /// What the launch loses most by.
 fn loss(e: &Explanation) -> Option<Parts> {
-    let worst = e.findings.iter().filter(|f| f.severity == Severity::Advice).max_by_key(|f| f.cost)?;
+    let worst = e
+        .findings
+        .iter()
+        .filter(|f| f.severity == Severity::Advice)
+        .max_by_key(|f| (f.cost_cycles, f.cost))?;
     let share = worst.cost? as f64 / passes(e).max(1) as f64;
     if share < WORTH_SAYING {
         return None;
