@@ -33,13 +33,13 @@ pub fn report(e: &Explanation, width: usize) -> String {
         header(e, width),
         said(&verdict(e), width),
         compiler(e, width),
-        bounds::bounds(e, width),
         occupancy(e, width),
         memory(e, width),
         optimised(e, width),
         mbarriers::mbarriers(e, width),
         instructions(e, width),
         arithmetic(e, width),
+        bounds::bounds(e, width),
         findings(e, width),
         notes(e, width),
         printed(e),
@@ -98,8 +98,6 @@ pub(crate) const COMPARED: &[(&str, Value)] = &[
     ("block", |e| Some(size(e.block))),
     ("occupancy", |e| e.totals.occupancy.as_ref().map(|o| percent(o.occupancy))),
     ("registers per thread", |e| Some(e.totals.occupancy.as_ref()?.registers_per_thread?.to_string())),
-    ("bound", |e| Some(e.bound.as_ref()?.part.title().into())),
-    ("  cycles for each work, at least", |e| Some(decimal(e.bound.as_ref()?.cycles_per_work))),
     ("warp instructions", |e| Some(grouped(e.totals.warp_instructions))),
     ("active lanes", |e| Some(percent(e.totals.active_lanes()))),
     ("global loads", |e| nonzero(e.totals.global_load.requests)),
@@ -120,6 +118,8 @@ pub(crate) const COMPARED: &[(&str, Value)] = &[
     ("FLOP", |e| nonzero(e.totals.flops)),
     ("FLOP per byte, no cache", |e| e.totals.arithmetic_intensity.per_sector_byte.map(decimal)),
     ("FLOP per byte, perfect cache", |e| e.totals.arithmetic_intensity.compulsory.map(decimal)),
+    ("bound by", |e| Some(e.bound.as_ref()?.part.name().into())),
+    ("  cycles each, at least", |e| Some(decimal(e.bound.as_ref()?.cycles_per_work))),
 ];
 
 /// Predicted wavefronts of optimised code, where they are others.

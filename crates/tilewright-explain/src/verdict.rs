@@ -88,7 +88,6 @@ pub fn compared(a: &Explanation, b: &Explanation) -> Verdict {
             details.extend(more.into_iter().take(1));
         }
     }
-    details.extend(bounds::moved(a, b));
     let others = differing.iter().filter(|count| count.0 != most.0);
     details.extend(others.map(|count| {
         format!(
@@ -100,6 +99,7 @@ pub fn compared(a: &Explanation, b: &Explanation) -> Verdict {
         )
     }));
     details.extend(measured_factor(a, b));
+    details.extend(bounds::moved(a, b));
     Verdict { tone: Tone::Slow, headline, details }
 }
 
@@ -142,9 +142,9 @@ fn speed(e: &Explanation) -> Parts {
     let (tone, headline, mut details) = loss(e).unwrap_or_else(|| nothing(e));
     let mut said = fails::right(e);
     said.push(headline);
-    details.extend(bounds::said(e));
     details.extend(fails::warned(e));
     details.extend(measured_rate(e));
+    details.extend(bounds::said(e));
     (tone, said.join(" "), details)
 }
 

@@ -136,3 +136,42 @@ fn the_ladder_is_predicted_within_a_third_and_in_its_order() {
         .collect();
     assert_eq!(swapped, []);
 }
+
+#[test]
+fn every_kind_of_work_finds_its_part() {
+    let gpu = Gpu::default();
+    for (name, arguments, part) in [
+        ("naive", &[("N", "32"), ("semiring", "min-plus")][..], Part::Alu),
+        ("coalesced", &[("N", "32"), ("dtype", "i32")], Part::IntegerMultiply),
+        ("shared-tile", &[("N", "32")], Part::Barriers),
+        ("shared-tile", &[("N", "32")], Part::L1Address),
+        ("naive", &[("N", "32")], Part::Launch),
+        ("constant-divergent", &[], Part::Constant),
+        ("texture-read", &[], Part::Texture),
+        ("atomics-global", &[], Part::Atomics),
+        ("warp-reduce", &[], Part::L1Data),
+        ("local-array", &[], Part::L1Address),
+        ("struct-of-arrays", &[], Part::L2),
+    ] {
+        let request = plain::request(gpu, arguments);
+        let case = Case::of_kernel(tilewright_kernels::find(name).unwrap(), &request).unwrap();
+        let bound = case.explain(&gpu).unwrap().explanation.bound.unwrap();
+        let units = bound.part(part).map_or(0.0, |part| part.units);
+        assert!(units > 0.0, "{name}: {part:?} has no work");
+        assert!(bound.parts.is_sorted_by(|a, b| a.cycles >= b.cycles), "{name}");
+        let [low, high] = bound.prediction.cycles;
+        let likely = bound.prediction.likely_cycles;
+        assert!(bound.cycles <= low && low <= likely && likely <= high, "{name}: {:?}", bound.prediction);
+    }
+}
+
+#[test]
+fn a_bound_of_another_architecture_is_documented() {
+    for (gpu, rates) in [("h200", "measured"), ("a100", "documented"), ("rtx 4090", "documented")] {
+        let gpu = Gpu::named(gpu).unwrap();
+        let case =
+            Case::of_kernel(tilewright_kernels::find("naive").unwrap(), &plain::request(gpu, &[("N", "32")]));
+        let bound = case.unwrap().explain(&gpu).unwrap().explanation.bound.unwrap();
+        assert_eq!((bound.rates, bound.sms), (rates, gpu.multiprocessors));
+    }
+}

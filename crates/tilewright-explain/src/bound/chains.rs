@@ -93,10 +93,11 @@ pub fn chains(
         if times == 0.0 {
             continue;
         }
-        let [least, likely, most] = timings.each_ref().map(|timing| longest(piece, timing));
+        let numbered = Numbered::new(piece);
+        let [least, likely, most] = timings.each_ref().map(|timing| longest(piece, &numbered, timing));
         let goes_round = piece.label.is_some() && piece.steps.iter().any(|step| step.target == piece.label);
         let has_barrier = piece.steps.iter().any(is_barrier);
-        let carried = if goes_round { carried(piece, &timings[0]) } else { Chain::default() };
+        let carried = if goes_round { carried(piece, &numbered, &timings[0]) } else { Chain::default() };
         chains.low.add(if has_barrier { &least } else { &carried }, times);
         chains.likely.add(&likely, times);
         chains.high.add(&most, times);
@@ -139,13 +140,38 @@ fn is_barrier(step: &Step<'_>) -> bool {
     matches!(step.base(), "bar" | "barrier")
 }
 
+/// A piece whose registers are numbers.
+struct Numbered {
+    registers: usize,
+    /// What each step reads, and what it writes.
+    steps: Vec<(Vec<usize>, Vec<usize>)>,
+}
+
+impl Numbered {
+    fn new<'a>(piece: &Piece<'a>) -> Self {
+        let mut numbers: HashMap<&'a str, usize> = HashMap::new();
+        let mut number = |register: &&'a str| -> usize {
+            let next = numbers.len();
+            *numbers.entry(*register).or_insert(next)
+        };
+        let steps: Vec<_> = piece
+            .steps
+            .iter()
+            .map(|step| {
+                let reads = step.reads.iter().chain(&step.places).map(&mut number).collect();
+                (reads, step.writes.iter().map(&mut number).collect())
+            })
+            .collect();
+        Self { registers: numbers.len(), steps }
+    }
+}
+
 /// The longest chain of a piece, with nothing under way at its beginning.
-fn longest(piece: &Piece<'_>, timing: &Timing<'_>) -> Chain {
-    let mut ready: HashMap<&str, Chain> = HashMap::new();
+fn longest(piece: &Piece<'_>, numbered: &Numbered, timing: &Timing<'_>) -> Chain {
+    let mut ready = vec![Chain::default(); numbered.registers];
     let (mut floor, mut latest, mut end) = (Chain::default(), Chain::default(), Chain::default());
-    for step in &piece.steps {
-        let inputs = step.reads.iter().chain(&step.places).filter_map(|register| ready.get(register));
-        let start = inputs.fold(floor, |start, input| start.longer(*input));
+    for (step, (reads, writes)) in piece.steps.iter().zip(&numbered.steps) {
+        let start = reads.iter().fold(floor, |start, &register| start.longer(ready[register]));
         latest = latest.longer(start);
         if is_barrier(step) {
             floor = latest.with(Wait::Barrier, (timing.end)(timing.latencies.barrier));
@@ -153,10 +179,10 @@ fn longest(piece: &Piece<'_>, timing: &Timing<'_>) -> Chain {
         }
         let (wait, cycles) = timing.of(step);
         let done = start.with(wait, cycles);
-        for register in &step.writes {
-            ready.insert(register, done);
+        for &register in writes {
+            ready[register] = done;
         }
-        end = end.longer(if step.writes.is_empty() { latest } else { done });
+        end = end.longer(if writes.is_empty() { latest } else { done });
     }
     end
 }
@@ -165,37 +191,30 @@ fn longest(piece: &Piece<'_>, timing: &Timing<'_>) -> Chain {
 const MOST_CARRIED: usize = 128;
 
 /// The longest chain from a register at the beginning of a piece to the same register at its end.
-fn carried(piece: &Piece<'_>, timing: &Timing<'_>) -> Chain {
-    let mut written: HashMap<&str, usize> = HashMap::new();
-    let mut registers: Vec<&str> = Vec::new();
-    for (number, step) in piece.steps.iter().enumerate() {
-        for register in &step.reads {
-            if !written.contains_key(register)
-                && !registers.contains(register)
-                && registers.len() < MOST_CARRIED
-            {
-                registers.push(register);
-            }
-        }
-        written.extend(step.writes.iter().map(|register| (*register, number)));
+fn carried(piece: &Piece<'_>, numbered: &Numbered, timing: &Timing<'_>) -> Chain {
+    let mut is_written = vec![false; numbered.registers];
+    let mut first_read: Vec<usize> = Vec::new();
+    for (reads, writes) in &numbered.steps {
+        first_read.extend(reads.iter().filter(|&&register| !is_written[register]));
+        writes.iter().for_each(|&register| is_written[register] = true);
     }
-    registers.retain(|register| written.contains_key(register));
-    let around = |register: &&str| {
-        let mut ready: HashMap<&str, Chain> = HashMap::from([(*register, Chain::default())]);
-        for step in &piece.steps {
-            let inputs = step.reads.iter().chain(&step.places).filter_map(|register| ready.get(register));
-            let start = inputs.copied().reduce(Chain::longer);
-            let (wait, cycles) = timing.of(step);
-            for register in &step.writes {
-                match start {
-                    Some(start) => drop(ready.insert(register, start.with(wait, cycles))),
-                    None => drop(ready.remove(register)),
-                }
+    first_read.sort_unstable();
+    first_read.dedup();
+    first_read.retain(|&register| is_written[register]);
+    let costs: Vec<(Wait, f64)> = piece.steps.iter().map(|step| timing.of(step)).collect();
+    let mut ready: Vec<Option<Chain>> = vec![None; numbered.registers];
+    let mut around = |register: usize| {
+        ready.fill(None);
+        ready[register] = Some(Chain::default());
+        for ((reads, writes), &(wait, cycles)) in numbered.steps.iter().zip(&costs) {
+            let start = reads.iter().filter_map(|&register| ready[register]).reduce(Chain::longer);
+            for &register in writes {
+                ready[register] = start.map(|start| start.with(wait, cycles));
             }
         }
-        ready.get(register).copied().unwrap_or_default()
+        ready[register].unwrap_or_default()
     };
-    registers.iter().map(around).fold(Chain::default(), Chain::longer)
+    first_read.into_iter().take(MOST_CARRIED).map(&mut around).fold(Chain::default(), Chain::longer)
 }
 
 #[cfg(test)]

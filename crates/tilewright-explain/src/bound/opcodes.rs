@@ -162,7 +162,7 @@ pub fn demand(opcode: &str, costs: &PartCosts) -> Demand {
         Unit::Of(part, instruction) => Some((part, pairs * row.least, costs.instruction(instruction))),
         Unit::Special => Some((Part::Xu, row.least, costs.special)),
         Unit::Conversion => Some((Part::Xu, row.least, costs.conversion)),
-        Unit::Shuffle => Some((Part::Shuffle, row.least, costs.shuffle)),
+        Unit::Shuffle => Some((Part::L1Data, row.least, costs.shuffle)),
         Unit::Any => None,
     };
     Demand { issued: row.least, part, work: row.work, may_be_overhead: row.may_be_overhead }
@@ -190,7 +190,7 @@ mod tests {
             ("ex2.approx.f32", Part::Xu),
             ("cvt.rzi.s32.f32", Part::Xu),
             ("cvt.f64.f32", Part::Xu),
-            ("shfl.sync.bfly.b32", Part::Shuffle),
+            ("shfl.sync.bfly.b32", Part::L1Data),
             ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", Part::Tensor),
         ] {
             assert_eq!(hopper(opcode).part.map(|(part, ..)| part), Some(part), "{opcode}");

@@ -46,7 +46,7 @@ pub fn predict(
             chain_cycles_per_warp: [chains.low.cycles(), chains.high.cycles()],
             cycles: [low, high],
         },
-        cycles: [at_least, (launch + together + high).max(predicted)],
+        cycles: [at_least, (launch + together + high).max(predicted).max(at_least)],
         likely: predicted.max(at_least),
         waits: waits(&busy, executed.global_share(), chains, rounds, predicted),
     }

@@ -14,9 +14,9 @@ const WORTH_NAMING: f64 = 0.1;
 
 pub fn bounds(e: &Explanation, width: usize) -> String {
     let Some(b) = &e.bound else { return String::new() };
-    let head = ["part", "most of it", "cycles each", "cycles", "of bound"].map(String::from);
+    let head = ["share", "part, and what asks most of it", "cycles each", "cycles"].map(String::from);
     let shown = b.parts.iter().filter(|part| part.share >= LEAST).take(PARTS);
-    let rows: Vec<[String; 5]> = shown.map(|part| row(e, part)).collect();
+    let rows: Vec<[String; 4]> = shown.map(|part| row(e, part)).collect();
     let title = format!(
         "{BOLD}bound{BOLD:#}  at least {}, likely {}; of one multiprocessor, and for each {}",
         time(b.cycles, b),
@@ -49,7 +49,7 @@ fn time(cycles: f64, b: &Bound) -> String {
     }
 }
 
-fn row(e: &Explanation, part: &PartBound) -> [String; 5] {
+fn row(e: &Explanation, part: &PartBound) -> [String; 4] {
     let own = e.own_file();
     let line = part.lines.first().map_or(String::new(), |line| {
         let place = if line.file == own {
@@ -58,13 +58,12 @@ fn row(e: &Explanation, part: &PartBound) -> [String; 5] {
             format!("{}:{}", file(&line.file), line.line)
         };
         let share = if line.share > 0.995 { String::new() } else { format!(" ({})", percent(line.share)) };
-        format!("{place}, {}{share}", line.what)
+        format!(": {place}, {}{share}", line.what)
     });
     [
-        part.title.into(),
-        line,
+        percent(part.share),
+        format!("{}{line}", part.title),
         decimal(part.cycles_per_work),
         super::grouped(part.cycles.ceil() as u64),
-        percent(part.share),
     ]
 }

@@ -8,6 +8,8 @@ use tilewright_arch::Part;
 const NEXT: f64 = 0.02;
 /// A line that has less than this of its part is one of several.
 const MOST: f64 = 0.5;
+/// Arithmetic that is busy for less of the time than this waits for something else.
+const WAITS: f64 = 0.95;
 
 /// What takes longest, which line asks for it, and what comes next.
 pub fn said(e: &Explanation) -> Vec<String> {
@@ -15,7 +17,7 @@ pub fn said(e: &Explanation) -> Vec<String> {
     let Some(busiest) = b.part(b.part) else { return Vec::new() };
     let line = busiest.lines.first().filter(|line| line.share >= MOST);
     let mut first = format!(
-        "At least **{} cycles** for each {} of a multiprocessor: the {}{}.",
+        "A multiprocessor takes at least **{} cycles** for each {}: the {}{}.",
         short(busiest.cycles_per_work),
         b.work.each(),
         busiest.title,
@@ -25,8 +27,13 @@ pub fn said(e: &Explanation) -> Vec<String> {
         first += &format!(" Next: the {}, {}.", next.title, cycles(next.cycles_per_work));
     }
     let mut said = vec![first];
-    if let Some(share) = b.peak_share.filter(|&share| share < 1.0) {
-        said.push(format!("So it reaches at most **{}** of the peak.", percent(share)));
+    if let Some(share) = b.peak_share.filter(|&share| share < WAITS) {
+        said.push(format!(
+            "The {} alone takes {}, and waits: at most **{}** of the peak can be reached.",
+            b.work.name,
+            cycles(share * b.cycles_per_work),
+            percent(share)
+        ));
     }
     said
 }
