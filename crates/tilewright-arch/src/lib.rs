@@ -9,7 +9,8 @@
 //! * [`Device`]: GPUs by name, with clocks, memory and peaks ([`device`]); [`Rate`]: the kinds of arithmetic
 //!   ([`rates`]); [`Instruction`]: the kinds of instructions ([`instructions`]); [`Roofline`]: what arithmetic and memory
 //!   together allow.
-//! * [`memory`]: sectors of a global access, wavefronts of a shared load or store, alignment.
+//! * [`Part`] and [`PartCosts`]: what kernels keep busy, and what work costs it ([`parts`]).
+//! * [`memory`]: sectors and lines of a global access, wavefronts of a shared load or store, alignment.
 //!
 //! ```
 //! use tilewright_arch::{Device, KernelResources, LaunchConfig, Occupancy};
@@ -38,6 +39,7 @@ pub mod launch;
 pub mod limits;
 pub mod memory;
 pub mod occupancy;
+pub mod parts;
 pub mod rates;
 mod roofline;
 
@@ -53,5 +55,6 @@ pub use occupancy::{
     Allocation, BlockLimits, CachePreference, Carveout, ConfigurationError, CurvePoint, Cut, GlobalCaching,
     KernelResources, LaunchConfig, Occupancy, Resource, ResourceSet, SharedMemoryOptIn, Vary,
 };
+pub use parts::{Part, PartCosts};
 pub use rates::Rate;
 pub use roofline::{Bound, Roofline, product_intensity};

@@ -1,9 +1,10 @@
 //! Advice that follows from the numbers.
 
 use crate::model::{
-    Access, Explanation, Finding, Line, Location, OccupancySummary, Operation, Participant, Severity, Space,
-    Traffic,
+    Access, Explanation, Finding, Line, Location, OccupancySummary, Operation, Participant, SectorTraffic,
+    Severity, Space, Traffic,
 };
+use tilewright_arch::{PartCosts, memory::global::SECTOR_BYTES};
 use tilewright_emulator::FindingKind;
 
 /// From this many sectors per ideal sector on, lanes do not lie side by side; below it they are merely shifted.
@@ -26,17 +27,59 @@ const SECTORS_PER_PASS: u64 = 4;
 ///
 /// What each kind is said of stands at [`FindingKind`].
 pub fn advise(explanation: &Explanation) -> Vec<Finding> {
+    let scale = Scale::of(explanation);
+    let of_line = |line| of_line(line, scale.as_ref());
     let mut findings: Vec<Finding> = explanation.lines.iter().flat_map(of_line).collect();
     if explanation.totals.active_lanes() < FEW_LANES {
-        findings.extend(divergence(explanation));
+        findings.extend(divergence(explanation, scale.as_ref()));
     }
     // Matrix instructions of warpgroups and bulk copies run beside the warps: few of these keep an SM busy.
     if !explanation.totals.instruction_mix.keys().any(|opcode| opcode.starts_with("wgmma")) {
         findings.extend(explanation.totals.occupancy.as_ref().and_then(low_occupancy));
     }
     // Stable, so that what costs the same keeps the order of the source.
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.cost));
+    findings.sort_by_key(|finding| std::cmp::Reverse((finding.cost_cycles, finding.cost)));
     findings
+}
+
+/// What makes cycles of counts.
+struct Scale {
+    costs: PartCosts,
+    /// The part of all work that the busiest multiprocessor has.
+    share: f64,
+}
+
+impl Scale {
+    fn of(e: &Explanation) -> Option<Self> {
+        let bound = e.bound.as_ref()?;
+        let blocks: f64 = e.grid.into_iter().map(f64::from).product();
+        let costs = PartCosts::of(bound.compute_capability.parse().ok()?)?;
+        Some(Self { costs, share: bound.blocks_on_busiest_sm / blocks })
+    }
+
+    fn cycles(&self, of_all: f64) -> u64 {
+        (of_all * self.share).round() as u64
+    }
+
+    /// What accesses cost beyond what they need; `passes` are those that are made for nothing.
+    fn of_accesses(&self, kind: FindingKind, copies: &[&Access], passes: u64) -> u64 {
+        let sum = |of: fn(&SectorTraffic) -> u64| {
+            copies.iter().filter_map(|access| access.sectors()).map(of).sum::<u64>()
+        };
+        let costs = &self.costs;
+        self.cycles(match kind {
+            FindingKind::Uncoalesced | FindingKind::MisalignedSectors => {
+                let passes =
+                    sum(|t| t.l1_wavefronts.saturating_sub(t.ideal_sectors.div_ceil(SECTORS_PER_PASS)));
+                let sectors = sum(|t| t.sectors.saturating_sub(t.ideal_sectors));
+                let bytes = f64::from(SECTOR_BYTES) * sectors as f64;
+                (passes as f64 * costs.wavefront).max(bytes / costs.l2_bytes)
+            }
+            FindingKind::LocalMemory => sum(|t| t.lines) as f64 * costs.wavefront,
+            FindingKind::ConstantDivergence => passes as f64 * costs.constant_address,
+            _ => passes as f64 * costs.wavefront,
+        })
+    }
 }
 
 /// Copies of one instruction of a line, and their sums.
@@ -51,7 +94,7 @@ struct Copies<'a> {
 type Say = fn(&[&Access]) -> Option<Remark>;
 
 /// The findings of a line: one for all copies of an access that have the same fault.
-fn of_line(line: &Line) -> Vec<Finding> {
+fn of_line(line: &Line, scale: Option<&Scale>) -> Vec<Finding> {
     let mut groups: Vec<Copies<'_>> = Vec::new();
     for access in &line.accesses {
         let Some((kind, say)) = judged(access) else { continue };
@@ -65,7 +108,7 @@ fn of_line(line: &Line) -> Vec<Finding> {
             None => groups.push(Copies { first: access, all: vec![access], kind, say }),
         }
     }
-    groups.iter().filter_map(|group| finding(line, group)).collect()
+    groups.iter().filter_map(|group| finding(line, group, scale)).collect()
 }
 
 /// What is to be said of an access, if anything.
@@ -109,7 +152,7 @@ fn is_contended(access: &Access) -> bool {
     rounds(access) >= CONTENDED || access.lanes_per_address.is_some_and(|lanes| lanes >= CONTENDED)
 }
 
-fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
+fn finding(line: &Line, copies: &Copies<'_>, scale: Option<&Scale>) -> Option<Finding> {
     let all = || copies.all.iter();
     let (message, cost, fix) = (copies.say)(&copies.all)?;
     let location = |access: &Access| Location {
@@ -130,6 +173,7 @@ fn finding(line: &Line, copies: &Copies<'_>) -> Option<Finding> {
         count: all().map(|access| access.traffic.requests()).sum(),
         copies: copies.all.len() as u64,
         cost: Some(cost),
+        cost_cycles: scale.map(|scale| scale.of_accesses(copies.kind, &copies.all, cost)),
         ..Finding::new(Severity::Advice, copies.kind, message, fix)
     })
 }
@@ -232,7 +276,7 @@ fn local(copies: &[&Access]) -> Option<Remark> {
 }
 
 /// The line that loses the most lanes stands for the launch.
-fn divergence(explanation: &Explanation) -> Option<Finding> {
+fn divergence(explanation: &Explanation, scale: Option<&Scale>) -> Option<Finding> {
     let lost = |line: &&Line| (32 * line.warp_instructions).saturating_sub(line.thread_instructions);
     let line = explanation.lines.iter().max_by_key(lost)?;
     let location = Location { file: Some(line.file.clone()), line: Some(line.line), ptx_line: None };
@@ -244,10 +288,12 @@ fn divergence(explanation: &Explanation) -> Option<Finding> {
     );
     let fix = "let whole warps take the same side of a branch: make the condition depend on threadIdx.x / 32, sort the work, \
                or give all lanes of a warp something to do";
+    let lost = (32 * totals.warp_instructions).saturating_sub(totals.thread_instructions) / 32;
     Some(Finding {
         participants: vec![Participant::at("line", location)],
         count: line.warp_instructions,
-        cost: Some((32 * totals.warp_instructions).saturating_sub(totals.thread_instructions) / 32),
+        cost: Some(lost),
+        cost_cycles: scale.map(|scale| scale.cycles(lost as f64 * scale.costs.issue())),
         ..Finding::new(Severity::Advice, FindingKind::Divergence, message, fix)
     })
 }

@@ -12,6 +12,7 @@ mod rate;
 
 use crate::{
     array::Array,
+    bound::{Executed, Touched, bound},
     case::{Case, Launch, unsupported},
     charts::OccupancyCurves,
     model::*,
@@ -21,10 +22,11 @@ pub use control::{Control, Progress};
 use device::{Device, Ran};
 use findings::{findings, say_how_far};
 use launchable::LaunchShape;
-use lines::{Recorded, access_ids, banks, instructions, lines, sectors};
+use lines::{Recorded, access_ids, banks, instructions, lines, sectors, source_of};
 use mbarriers::mbarriers;
 use missing::missing;
 use observer::Observer;
+use std::collections::HashMap;
 use tilewright_arch::{Gpu, memory::global::SECTOR_BYTES};
 use tilewright_core::{Error, ErrorKind};
 use tilewright_emulator as emulator;
@@ -129,7 +131,7 @@ impl Case {
         };
         let (ids, names) = Default::default();
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
-        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, 0);
+        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, Touched::default());
         explanation.findings = vec![refusal.clone()];
         Explained { explanation, recording, curves, arrays: self.arrays.clone(), is_clean: false }
     }
@@ -154,7 +156,7 @@ impl Case {
             device.read(launch, &loaded, &mut self.arrays)?;
         }
         let curves = curves(&read.shape, gpu);
-        let (mut seen, compulsory_sectors) = observer.finish();
+        let (mut seen, touched) = observer.finish();
         let ids = access_ids(&report.counters);
         let names = seen.names(&ids);
         let recording = Recording {
@@ -166,7 +168,7 @@ impl Case {
             sources: launch.sources.clone(),
         };
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
-        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, compulsory_sectors);
+        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, touched);
         if let Some(unfinished) = unfinished {
             explanation.findings.iter_mut().for_each(|finding| say_how_far(finding, &unfinished));
             explanation.unfinished = Some(unfinished);
@@ -219,7 +221,7 @@ fn explanation(
     report: &emulator::Report,
     seen: &Recorded<'_>,
     curves: &OccupancyCurves,
-    compulsory_sectors: u64,
+    touched: Touched,
 ) -> Explanation {
     let counters = &report.counters;
     let (loads, stores) = (sectors(&counters.global_load), sectors(&counters.global_store));
@@ -231,7 +233,7 @@ fn explanation(
         flops,
         moved(|t| t.bytes_requested),
         sector_bytes * moved(|t| t.sectors),
-        sector_bytes * compulsory_sectors,
+        sector_bytes * touched.once,
     );
     let rate = rate::most_of(counters);
     let roofline = gpu.device().and_then(|device| device.roofline(rate));
@@ -260,6 +262,7 @@ fn explanation(
             roofline: roofline.and_then(|r| RooflinePosition::new(rate, &r, &arithmetic_intensity)),
             occupancy: OccupancySummary::of(&curves.limits, &curves.kernel, &curves.launch),
         },
+        bound: None,
         lines: lines(launch, counters, seen),
         unfinished: None,
         results: Results::default(),
@@ -268,6 +271,25 @@ fn explanation(
         notes: case.notes.clone(),
         printed: report.printed.clone(),
     };
+    explanation.bound = bound(&Executed {
+        launch,
+        counters,
+        gpu,
+        resident_blocks: explanation.totals.occupancy.as_ref().map_or(1, |o| o.blocks_per_sm),
+        place: &|instruction| source_of(launch, instruction),
+        deed: &deeds(&explanation, seen),
+        touched,
+    });
     explanation.findings = findings(&explanation, launch, report, seen.recording);
     explanation
+}
+
+/// What each access does, in words, by its line of the PTX and its kind.
+fn deeds(
+    explanation: &Explanation,
+    seen: &Recorded<'_>,
+) -> impl Fn(u32, AccessKind) -> Option<String> + use<> {
+    let words: HashMap<usize, String> = explanation.accesses().map(|a| (a.id, a.describe())).collect();
+    let ids = seen.ids.clone();
+    move |ptx_line, kind| words.get(ids.get(&(ptx_line, kind))?).cloned()
 }

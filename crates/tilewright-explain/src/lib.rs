@@ -8,11 +8,13 @@
 
 mod advice;
 mod array;
+mod bound;
 mod case;
 mod charts;
 mod compile;
 mod execute;
 pub mod html;
+mod matrix;
 mod measured;
 mod merge;
 mod model;

@@ -9,7 +9,8 @@ use std::cmp::Reverse;
 /// How many arrays or lines a message names beside the first.
 const NAMED: usize = 3;
 
-/// Folds findings of one kind at one source line that one remedy ends, and ranks all: faults by gravity and then by line, advice by its cost.
+/// Folds findings of one kind at one source line that one remedy ends, and ranks all: faults by gravity and then by line, advice by the
+/// cycles that it costs.
 pub fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| rank(a).cmp(&rank(b)));
     let mut merged: Vec<Finding> = Vec::new();
@@ -32,11 +33,11 @@ pub fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     merged
 }
 
-/// Severity, gravity, cost, place, kind, the PTX lines farthest apart, message.
+/// Severity, gravity, cycles, cost, place, kind, the PTX lines farthest apart, message.
 type Rank<'a> = (
     Severity,
     u8,
-    Reverse<Option<u64>>,
+    Reverse<(Option<u64>, Option<u64>)>,
     Option<(&'a str, u32)>,
     &'a str,
     (Option<u32>, Option<u32>),
@@ -56,7 +57,7 @@ fn rank(finding: &Finding) -> Rank<'_> {
     (
         finding.severity,
         gravity,
-        Reverse(finding.cost),
+        Reverse((finding.cost_cycles, finding.cost)),
         place,
         finding.kind.name(),
         ptx_lines,
@@ -108,7 +109,9 @@ fn array(message: &str) -> Option<&str> {
 
 fn absorb(known: &mut Finding, named: &mut Vec<String>, other: Finding) {
     known.count += other.count;
-    known.cost = known.cost.zip(other.cost).map(|(a, b)| a + b).or(known.cost);
+    let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b).or(a);
+    known.cost = sum(known.cost, other.cost);
+    known.cost_cycles = sum(known.cost_cycles, other.cost_cycles);
     let other_name = match other.severity {
         Severity::Advice if other.message != known.message => Some(other.message.clone()),
         _ => array(&other.message)

@@ -1,5 +1,6 @@
 //! The report for terminals, in lines of a given width. Styles are ANSI; strip them for a pipe.
 
+mod bounds;
 mod columns;
 mod findings;
 mod mbarriers;
@@ -38,6 +39,7 @@ pub fn report(e: &Explanation, width: usize) -> String {
         mbarriers::mbarriers(e, width),
         instructions(e, width),
         arithmetic(e, width),
+        bounds::bounds(e, width),
         findings(e, width),
         notes(e, width),
         printed(e),
@@ -116,6 +118,8 @@ pub(crate) const COMPARED: &[(&str, Value)] = &[
     ("FLOP", |e| nonzero(e.totals.flops)),
     ("FLOP per byte, no cache", |e| e.totals.arithmetic_intensity.per_sector_byte.map(decimal)),
     ("FLOP per byte, perfect cache", |e| e.totals.arithmetic_intensity.compulsory.map(decimal)),
+    ("bound by", |e| Some(e.bound.as_ref()?.part.name().into())),
+    ("  cycles each, at least", |e| Some(decimal(e.bound.as_ref()?.cycles_per_work))),
 ];
 
 /// Predicted wavefronts of optimised code, where they are others.

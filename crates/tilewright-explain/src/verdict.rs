@@ -2,6 +2,7 @@
 //!
 //! Sentences follow from counts alone. In them `code` stands in backquotes, and what matters most between double asterisks.
 
+mod bounds;
 mod fails;
 
 use crate::{
@@ -98,6 +99,7 @@ pub fn compared(a: &Explanation, b: &Explanation) -> Verdict {
         )
     }));
     details.extend(measured_factor(a, b));
+    details.extend(bounds::moved(a, b));
     Verdict { tone: Tone::Slow, headline, details }
 }
 
@@ -142,6 +144,7 @@ fn speed(e: &Explanation) -> Parts {
     said.push(headline);
     details.extend(fails::warned(e));
     details.extend(measured_rate(e));
+    details.extend(bounds::said(e));
     (tone, said.join(" "), details)
 }
 
@@ -155,7 +158,11 @@ fn measured_rate(e: &Explanation) -> Option<String> {
 
 /// What the launch loses most by.
 fn loss(e: &Explanation) -> Option<Parts> {
-    let worst = e.findings.iter().filter(|f| f.severity == Severity::Advice).max_by_key(|f| f.cost)?;
+    let worst = e
+        .findings
+        .iter()
+        .filter(|f| f.severity == Severity::Advice)
+        .max_by_key(|f| (f.cost_cycles, f.cost))?;
     let share = worst.cost? as f64 / passes(e).max(1) as f64;
     if share < WORTH_SAYING {
         return None;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
 mod arguments;
+mod bounds;
 mod cases;
 mod document;
 mod hardware;

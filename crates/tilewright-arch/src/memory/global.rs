@@ -1,4 +1,4 @@
-//! Global memory: sectors of 32 bytes.
+//! Global memory: sectors of 32 bytes, and lines of 128.
 //!
 //! ```
 //! use tilewright_arch::memory::global;
@@ -10,10 +10,15 @@
 //! assert_eq!(global::efficiency(32 * 4, 32), 0.125);
 //! ```
 
-use super::{LaneAddresses, Pieces, WARP_SIZE, common_stride, lanes, misaligned_lanes};
+use super::{
+    LaneAddresses, Pieces, WARP_SIZE, common_stride, lanes as active_lanes, misaligned_lanes, shared,
+};
 
 /// Bytes of a sector, the unit of traffic between L1 and L2 (a cache line of 128 bytes has four).
 pub const SECTOR_BYTES: u32 = 32;
+
+/// Bytes of a line of the caches, of which the address path of L1 looks up each once.
+pub const LINE_BYTES: u32 = 128;
 
 /// The sectors that one global atomic (`atom`, `red`) of a warp moves: lanes that meet in an address take turns, so that a
 /// sector counts as often as the address in it that most lanes have, summed over sectors.
@@ -23,7 +28,7 @@ pub const SECTOR_BYTES: u32 = 32;
 /// Counters: `l1tex__t_sectors_pipe_lsu_mem_global_op_{atom,red}.sum`; 43 of 44 patterns of 4-byte updates measured on an H200 (the
 /// other, of random addresses, had 27 where this gives 25).
 pub fn atomic_sectors(addresses: &LaneAddresses, active: u32) -> u32 {
-    let mut at: Vec<u64> = lanes(active).map(|lane| addresses[lane]).collect();
+    let mut at: Vec<u64> = active_lanes(active).map(|lane| addresses[lane]).collect();
     at.sort_unstable();
     let sector = |address: u64| address / u64::from(SECTOR_BYTES);
     let same_sector = at.chunk_by(|x, y| sector(*x) == sector(*y));
@@ -40,37 +45,75 @@ pub fn atomic_sectors(addresses: &LaneAddresses, active: u32) -> u32 {
 /// Counter: `l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum`; 450 of 450 patterns measured on an H200.
 #[inline]
 pub fn sectors(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
-    let within_a_sector =
-        bytes.is_power_of_two() && bytes <= SECTOR_BYTES && misaligned_lanes(addresses, active, bytes) == 0;
-    if !within_a_sector {
-        return spanned_sectors(addresses, active, bytes);
+    distinct::<SECTOR_BYTES>(addresses, active, bytes)
+}
+
+/// The lines of 128 bytes that one global load or store of a warp touches, by the definition of [`sectors`].
+///
+/// ```
+/// use tilewright_arch::memory::global;
+/// let row = std::array::from_fn(|lane| 0x1000 + 4 * lane as u64);
+/// let column = std::array::from_fn(|lane| 0x1000 + 4096 * lane as u64);
+/// assert_eq!((global::lines(&row, u32::MAX, 4), global::lines(&column, u32::MAX, 4)), (1, 32));
+/// ```
+#[inline]
+pub fn lines(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
+    distinct::<LINE_BYTES>(addresses, active, bytes)
+}
+
+/// The passes over the banks of L1 that one global load of a warp takes. The banks are those of shared memory, and each group of
+/// lanes takes as many passes as its busiest bank has distinct words; groups do not pair up.
+///
+/// Counter: `l1tex__data_pipe_lsu_wavefronts`, for loads that hit in L1; measured on an H200.
+///
+/// ```
+/// use tilewright_arch::memory::global;
+/// // Rows of 4096 bytes are in one bank, rows of 4100 bytes in 32.
+/// let column = |pitch| std::array::from_fn(|lane| 0x1000 + pitch * lane as u64);
+/// assert_eq!(global::wavefronts(&column(4096), u32::MAX, 4), 32);
+/// assert_eq!(global::wavefronts(&column(4100), u32::MAX, 4), 1);
+/// // Four quarters of a warp, whatever they share.
+/// assert_eq!(global::wavefronts(&[64; 32], u32::MAX, 16), 4);
+/// ```
+#[inline]
+pub fn wavefronts(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
+    shared::store(addresses, active, bytes).wavefronts
+}
+
+/// The distinct aligned pieces of `PIECE` bytes among all bytes of all active lanes.
+#[inline]
+fn distinct<const PIECE: u32>(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
+    let within_a_piece =
+        bytes.is_power_of_two() && bytes <= PIECE && misaligned_lanes(addresses, active, bytes) == 0;
+    if !within_a_piece {
+        return spanned::<PIECE>(addresses, active, bytes);
     }
-    let sector = |address: u64| address / u64::from(SECTOR_BYTES);
+    let piece = |address: u64| address / u64::from(PIECE);
     match common_stride(addresses, active) {
-        // No step passes over a sector ...
-        Some(stride) if stride.unsigned_abs() <= u64::from(SECTOR_BYTES) => {
-            sector(addresses[0]).abs_diff(sector(addresses[WARP_SIZE - 1])) as u32 + 1
+        // No step passes over a piece ...
+        Some(stride) if stride.unsigned_abs() <= u64::from(PIECE) => {
+            piece(addresses[0]).abs_diff(piece(addresses[WARP_SIZE - 1])) as u32 + 1
         }
         // ... or every step reaches another one.
         Some(_) => WARP_SIZE as u32,
-        None => Pieces::of(addresses, active, SECTOR_BYTES.trailing_zeros())
-            .map_or(0, |mut sectors| sectors.distinct().len() as u32),
+        None => Pieces::of(addresses, active, PIECE.trailing_zeros())
+            .map_or(0, |mut pieces| pieces.distinct().len() as u32),
     }
 }
 
-/// The same for accesses that may each touch several sectors.
-fn spanned_sectors(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
+/// The same for accesses that may each touch several pieces.
+fn spanned<const PIECE: u32>(addresses: &LaneAddresses, active: u32, bytes: u32) -> u32 {
     let mut ascending = [u64::MAX; WARP_SIZE];
-    for (place, lane) in lanes(active).enumerate() {
+    for (place, lane) in active_lanes(active).enumerate() {
         ascending[place] = addresses[lane];
     }
     ascending.sort_unstable();
 
-    let sector = |address: u64| address / u64::from(SECTOR_BYTES);
+    let piece = |address: u64| address / u64::from(PIECE);
     let (mut count, mut first_uncounted) = (0, 0);
     for &address in ascending.iter().take(active.count_ones() as usize).filter(|_| bytes > 0) {
-        let first = sector(address).max(first_uncounted);
-        let end = sector(address.saturating_add(u64::from(bytes - 1))) + 1;
+        let first = piece(address).max(first_uncounted);
+        let end = piece(address.saturating_add(u64::from(bytes - 1))) + 1;
         count += end.saturating_sub(first) as u32;
         first_uncounted = first_uncounted.max(end);
     }
@@ -114,6 +157,18 @@ mod tests {
             assert_eq!(sectors(&addresses(0x101), u32::MAX, bytes), shifted);
             assert_eq!(ideal_sectors(u32::MAX, bytes), aligned);
         }
+    }
+
+    #[test]
+    fn lines_are_counted_by_the_same_definition() {
+        let unit = |base: u64| from_fn(|lane| base + 4 * lane as u64);
+        assert_eq!([0, 4, 32, 124].map(|shift| lines(&unit(0x1000 + shift), u32::MAX, 4)), [1, 2, 2, 2]);
+        let wide = from_fn(|lane| 0x1000 + 16 * lane as u64);
+        assert_eq!((lines(&wide, u32::MAX, 16), lines(&wide, 0xff, 16)), (4, 1));
+        assert_eq!(lines(&from_fn(|lane| 132 * (lane as u64 * 13 % 32)), u32::MAX, 4), 32);
+        // Eight sectors of four rows each.
+        assert_eq!(lines(&from_fn(|lane| 4096 * (lane as u64 / 8) + 4 * (lane as u64 % 8)), u32::MAX, 4), 4);
+        assert_eq!((lines(&[126; 32], u32::MAX, 4), lines(&[0; 32], 0, 4)), (2, 0));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! What an access looked like when it was last executed, and what that cost.
 //!
-//! Cost and shape depend on the addresses relative to the first lane's, and on the place of that one in its sector. A loop moves the first
+//! Cost and shape depend on the addresses relative to the first lane's, and on the place of that one in its line. A loop moves the first
 //! lane and little else: one comparison with the pattern stands for the bounds, the alignment, the sectors and the banks of 32 lanes.
 
-use tilewright_arch::memory;
+use tilewright_arch::memory::{
+    self,
+    global::{LINE_BYTES, SECTOR_BYTES},
+};
 
 use super::AccessCount;
 use crate::memory::{Addresses, Footprint, Object};
@@ -47,7 +50,8 @@ pub struct Pattern {
     /// Active lanes; none match no execution.
     mask: u32,
     phase: u32,
-    /// The bits of the phase that matter: none where lanes are whole sectors apart, and none in shared memory.
+    /// The bits of the phase that matter: those within a line if they decide how many lines there are, or within a sector; none where
+    /// lanes are whole sectors apart, and none in shared memory.
     phase_mask: u32,
     /// The memory.
     pub space: Space,
@@ -74,7 +78,7 @@ impl Default for Pattern {
             relative32: [0; 32],
             mask: 0,
             phase: 0,
-            phase_mask: 31,
+            phase_mask: LINE_BYTES - 1,
             space: Space::Generic,
             shape: Shape::Scattered,
             lowest: 0,
@@ -175,7 +179,7 @@ impl Pattern {
         let Addresses { at, mask } = addresses;
         self.mask = *mask;
         self.space = space;
-        self.phase = (at[0] as u32) & 31;
+        self.phase = (at[0] as u32) & (LINE_BYTES - 1);
         self.relative = std::array::from_fn(|lane| at[lane].wrapping_sub(at[0]));
         self.relative32 = self.relative.map(|relative| relative as u32);
         let signed = self.relative.map(|relative| relative as i64);
@@ -186,7 +190,14 @@ impl Pattern {
         // An aligned access lies in one sector, wherever in it.
         let aligned = bytes.is_power_of_two() && (at[0] | self.bits).is_multiple_of(bytes.into());
         let whole_sectors = aligned && self.bits.is_multiple_of(32);
-        self.phase_mask = if aligned && (whole_sectors || cost != Cost::Sectors) { 0 } else { 31 };
+        let of_sectors =
+            if aligned && (whole_sectors || cost != Cost::Sectors) { 0 } else { SECTOR_BYTES - 1 };
+        let of_lines = if cost == Cost::Sectors && !has_as_many_lines_anywhere(addresses, bytes) {
+            (LINE_BYTES - 1) & !(SECTOR_BYTES - 1)
+        } else {
+            0
+        };
+        self.phase_mask = of_sectors | of_lines;
         self.once = price(addresses, bytes, cost);
         if let Some(issue) = issue {
             (self.once.issued, self.once.issued_wavefronts) = issued(addresses, issue, cost);
@@ -219,11 +230,23 @@ fn price(addresses: &Addresses, bytes: u32, cost: Cost) -> AccessCount {
         Cost::Sectors => AccessCount {
             sectors: memory::global::sectors(at, *mask, bytes).into(),
             ideal_sectors: memory::global::ideal_sectors(*mask, bytes).into(),
+            lines: memory::global::lines(at, *mask, bytes).into(),
+            l1_wavefronts: memory::global::wavefronts(at, *mask, bytes).into(),
             ..once
         },
         Cost::SharedLoad => shared(memory::shared::load(at, *mask, bytes)),
         Cost::SharedStore => shared(memory::shared::store(at, *mask, bytes)),
     }
+}
+
+/// Whether an access touches as many lines when it is moved by sectors.
+fn has_as_many_lines_anywhere(addresses: &Addresses, bytes: u32) -> bool {
+    let moved = |sectors: u32| {
+        let at = addresses.at.map(|at| at.wrapping_add(u64::from(sectors * SECTOR_BYTES)));
+        memory::global::lines(&at, addresses.mask, bytes)
+    };
+    let lines = moved(0);
+    (1..LINE_BYTES / SECTOR_BYTES).all(|sectors| moved(sectors) == lines)
 }
 
 /// How many accesses optimised code issues in place of one, and their wavefronts. Those that begin below it do so for all lanes.
@@ -290,6 +313,12 @@ mod tests {
                                 Cost::SharedStore => memory::shared::store(&at, *mask, width).wavefronts,
                             };
                             prop_assert_eq!(pattern.once.sectors + pattern.once.wavefronts, u64::from(expected));
+                            let lines = memory::global::lines(&at, *mask, width);
+                            let lines = if cost == Cost::Sectors { lines } else { 0 };
+                            prop_assert_eq!(pattern.once.lines, u64::from(lines));
+                            let passes = memory::global::wavefronts(&at, *mask, width);
+                            let passes = if cost == Cost::Sectors { passes } else { 0 };
+                            prop_assert_eq!(pattern.once.l1_wavefronts, u64::from(passes));
                         }
                     }
                 }

@@ -10,6 +10,10 @@ pub struct AccessCount {
     pub lanes: u64,
     pub sectors: u64,
     pub ideal_sectors: u64,
+    /// Lines of 128 bytes that L1 looks up.
+    pub lines: u64,
+    /// Passes over the banks of L1.
+    pub l1_wavefronts: u64,
     pub wavefronts: u64,
     pub ideal_wavefronts: u64,
     pub bytes: u64,
@@ -28,6 +32,8 @@ impl AccessCount {
         self.lanes += times * other.lanes;
         self.sectors += times * other.sectors;
         self.ideal_sectors += times * other.ideal_sectors;
+        self.lines += times * other.lines;
+        self.l1_wavefronts += times * other.l1_wavefronts;
         self.wavefronts += times * other.wavefronts;
         self.ideal_wavefronts += times * other.ideal_wavefronts;
         self.bytes += times * other.bytes;

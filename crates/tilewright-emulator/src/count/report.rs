@@ -37,7 +37,7 @@ pub enum AccessKind {
 
 /// Executions of one access to memory.
 ///
-/// Sectors are distinct 32-byte segments of a warp's request; wavefronts are passes over the banks of shared memory. Both follow the
+/// Sectors are distinct 32-byte segments of a warp's request, and lines those of 128 bytes; wavefronts are passes over the banks of shared memory. Both follow the
 /// rules measured on an H200 (`tilewright_arch::memory`). Shared atomics of 32-bit integers count one wavefront per lane in the fullest
 /// bank. Those that are a loop on the hardware, as additions of floats are, count a request for each round, as if the warps of a
 /// block came together, and the loads of the loop are loads. Constant loads count distinct addresses as wavefronts.
@@ -53,6 +53,10 @@ pub struct AccessCounters {
     pub sectors: u64,
     /// Sectors that packed and aligned data would need.
     pub ideal_sectors: u64,
+    /// Lines of 128 bytes touched, which the address path of L1 looks up; not counted for bulk copies, which go another way.
+    pub lines: u64,
+    /// Passes over the banks of L1, which are those of shared memory, by loads from memory that L1 holds.
+    pub l1_wavefronts: u64,
     /// Wavefronts of shared memory.
     pub wavefronts: u64,
     /// Wavefronts without bank conflicts.
@@ -78,6 +82,8 @@ impl AccessCounters {
         self.bytes_requested += count.bytes;
         self.sectors += count.sectors;
         self.ideal_sectors += count.ideal_sectors;
+        self.lines += count.lines;
+        self.l1_wavefronts += count.l1_wavefronts;
         self.wavefronts += count.wavefronts;
         self.ideal_wavefronts += count.ideal_wavefronts;
         let (issued, issued_wavefronts, executions) = match issue {
@@ -274,6 +280,8 @@ fn merge(sum: &mut AccessCounters, more: &AccessCounters) {
     sum.bytes_requested += more.bytes_requested;
     sum.sectors += more.sectors;
     sum.ideal_sectors += more.ideal_sectors;
+    sum.lines += more.lines;
+    sum.l1_wavefronts += more.l1_wavefronts;
     sum.wavefronts += more.wavefronts;
     sum.ideal_wavefronts += more.ideal_wavefronts;
     sum.optimised.requests += more.optimised.requests;

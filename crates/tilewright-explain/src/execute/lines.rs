@@ -75,6 +75,8 @@ pub fn sectors(counters: &AccessCounters) -> SectorTraffic {
         requests: counters.requests,
         sectors: counters.sectors,
         ideal_sectors: counters.ideal_sectors,
+        lines: counters.lines,
+        l1_wavefronts: counters.l1_wavefronts,
         bytes_requested: counters.bytes_requested,
     }
 }

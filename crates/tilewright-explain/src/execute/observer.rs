@@ -3,7 +3,8 @@
 use super::lines::{AccessIds, place};
 use crate::{
     array::Array,
-    model::{Patterns, Space},
+    bound::Touched,
+    model::{Operation, Patterns, Space},
     recorder::{Recorder, Sample},
     timeline::Timeline,
 };
@@ -31,6 +32,8 @@ struct Buffer {
     bytes: u64,
     /// A bit for each sector, set when it is touched.
     touched: Vec<AtomicU64>,
+    /// The same for loads of the first block.
+    loaded_by_first: Vec<AtomicU64>,
 }
 
 /// The accesses of one block.
@@ -54,7 +57,8 @@ impl Observer {
                 name: array.name.clone(),
                 start,
                 bytes,
-                touched: (0..words).map(|_| AtomicU64::new(0)).collect(),
+                touched: clear(words),
+                loaded_by_first: clear(words),
             }
         };
         Self {
@@ -64,19 +68,27 @@ impl Observer {
         }
     }
 
-    /// What the first block did, and the number of sectors that all blocks touched.
-    pub fn finish(self) -> (Seen, u64) {
-        let words = self.buffers.iter().flat_map(|buffer| &buffer.touched);
-        let inside: u64 = words.map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
+    /// What the first block did, and the number of sectors that blocks touched.
+    pub fn finish(self) -> (Seen, Touched) {
+        let sectors = |bits: fn(&Buffer) -> &[AtomicU64]| -> u64 {
+            let words = self.buffers.iter().flat_map(bits);
+            words.map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
+        };
+        let inside = sectors(|buffer| &buffer.touched);
+        let by_first_block = sectors(|buffer| &buffer.loaded_by_first);
         let elsewhere = self.elsewhere.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (self.seen.into_inner().unwrap_or_else(PoisonError::into_inner), inside + elsewhere.len() as u64)
+        let touched = Touched { once: inside + elsewhere.len() as u64, by_first_block };
+        (self.seen.into_inner().unwrap_or_else(PoisonError::into_inner), touched)
     }
 
     fn buffer_of(&self, address: u64) -> Option<usize> {
         self.buffers.iter().position(|b| address.wrapping_sub(b.start) < b.bytes.max(1))
     }
 
-    fn touch(&self, access: &ObservedAccess<'_>) {
+    fn touch(&self, access: &ObservedAccess<'_>, operation: Operation) {
+        let bits: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.touched;
+        let of_first: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.loaded_by_first;
+        let is_load_of_first = access.block == [0; 3] && operation == Operation::Load;
         let sector_bytes = u64::from(SECTOR_BYTES);
         let mut previous = u64::MAX;
         for (lane, &address) in access.addresses.iter().enumerate() {
@@ -87,18 +99,21 @@ impl Observer {
             for sector in address / sector_bytes..=last / sector_bytes {
                 if sector != previous {
                     previous = sector;
-                    self.touch_sector(sector * sector_bytes);
+                    self.touch_sector(sector * sector_bytes, bits);
+                    if is_load_of_first {
+                        self.touch_sector(sector * sector_bytes, of_first);
+                    }
                 }
             }
         }
     }
 
-    fn touch_sector(&self, address: u64) {
+    fn touch_sector(&self, address: u64, bits: fn(&Buffer) -> &[AtomicU64]) {
         match self.buffer_of(address) {
             Some(index) => {
                 let buffer = &self.buffers[index];
                 let sector = (address - buffer.start) / u64::from(SECTOR_BYTES);
-                let (word, bit) = (&buffer.touched[(sector / 64) as usize], 1 << (sector % 64));
+                let (word, bit) = (&bits(buffer)[(sector / 64) as usize], 1 << (sector % 64));
                 // Most sectors are touched many times; reading is cheaper than writing.
                 if word.load(Relaxed) & bit == 0 {
                     word.fetch_or(bit, Relaxed);
@@ -111,11 +126,15 @@ impl Observer {
     }
 }
 
+fn clear(words: u64) -> Vec<AtomicU64> {
+    (0..words).map(|_| AtomicU64::new(0)).collect()
+}
+
 impl tilewright_emulator::Observer for Observer {
     fn access(&self, access: &ObservedAccess<'_>) {
         let Some((space, operation)) = place(access.kind) else { return };
         if space == Space::Global {
-            self.touch(access);
+            self.touch(access, operation);
         }
         if access.block != [0; 3] || access.active == 0 {
             return;
@@ -148,7 +167,9 @@ impl tilewright_emulator::Observer for Observer {
     }
 
     fn restart(&self) {
-        for word in self.buffers.iter().flat_map(|buffer| &buffer.touched) {
+        for word in
+            self.buffers.iter().flat_map(|buffer| buffer.touched.iter().chain(&buffer.loaded_by_first))
+        {
             word.store(0, Relaxed);
         }
         self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clear();

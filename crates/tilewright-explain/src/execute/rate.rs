@@ -1,5 +1,6 @@
 //! The kind of arithmetic of a launch, whose peak is the flat part of its roofline.
 
+use crate::matrix;
 use std::collections::BTreeMap;
 use tilewright_arch::Rate;
 use tilewright_emulator::Counters;
@@ -8,49 +9,14 @@ use tilewright_emulator::Counters;
 pub(super) fn most_of(counters: &Counters) -> Rate {
     let mut operations: BTreeMap<Rate, u64> = BTreeMap::new();
     for instruction in &counters.instructions {
-        let (rate, count) = match of_matrix(&instruction.opcode) {
-            Some((rate, per_warp)) => (rate, instruction.executions * per_warp),
+        let (rate, count) = match matrix::of_warp(&instruction.opcode) {
+            Some((rate, per_warp)) => (rate, 2 * instruction.executions * per_warp),
             None => (of_lanes(&instruction.opcode), instruction.flops),
         };
         *operations.entry(rate).or_default() += count;
     }
     let most = operations.into_iter().filter(|&(_, count)| count > 0).max_by_key(|&(_, count)| count);
     most.map_or(Rate::F32, |(rate, _)| rate)
-}
-
-/// The types of elements by which an opcode tells its kind.
-const MATRIX_TYPES: [(&[&str], Rate); 8] = [
-    (&["tf32"], Rate::TensorTf32),
-    (&["bf16"], Rate::TensorBf16),
-    (&["e4m3", "e5m2", "e3m2", "e2m3"], Rate::TensorF8),
-    (&["e2m1"], Rate::TensorF4),
-    (&["s8", "u8"], Rate::TensorI8),
-    (&["s4", "u4"], Rate::TensorI4),
-    (&["b1"], Rate::TensorB1),
-    (&["f64"], Rate::TensorF64),
-];
-
-/// The kind of a matrix instruction, and the operations of a warp; `None` for other instructions.
-fn of_matrix(opcode: &str) -> Option<(Rate, u64)> {
-    // Four warps execute one of a warpgroup together.
-    let warps = match opcode {
-        _ if opcode.starts_with("wgmma.mma_async.") => 4,
-        _ if opcode.starts_with("mma.") || opcode.starts_with("wmma.mma.") => 1,
-        _ => return None,
-    };
-    let operations = opcode.split('.').find_map(multiply_adds)? * 2 / warps;
-    let names = |wanted: &[&str]| opcode.split('.').any(|part| wanted.contains(&part));
-    let rate = MATRIX_TYPES.iter().find(|(types, _)| names(types)).map(|&(_, rate)| rate);
-    // What is left is f16, whose sums are of either type.
-    let of_halves = if names(&["f32"]) { Rate::TensorF16 } else { Rate::TensorF16AccumulateF16 };
-    Some((rate.unwrap_or(of_halves), operations))
-}
-
-/// Of a shape such as `m16n8k16`.
-fn multiply_adds(shape: &str) -> Option<u64> {
-    let (m, rest) = shape.strip_prefix('m')?.split_once('n')?;
-    let (n, k) = rest.split_once('k')?;
-    Some(m.parse::<u64>().ok()? * n.parse::<u64>().ok()? * k.parse::<u64>().ok()?)
 }
 
 /// The kind of an instruction of CUDA cores.

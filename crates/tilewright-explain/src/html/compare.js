@@ -125,7 +125,10 @@ function bars(kernels) {
     return el("figure", { class: "bars" }, el("figcaption", {}, title), ...rows);
   };
   const measured = kernels.map((kernel) => kernel.measured);
+  const bounds = kernels.map(({ explanation }) => explanation.bound);
+  const isOneWork = bounds.every((bound) => bound && bound.work.name === bounds[0].work.name);
   return [
+    isOneWork ? chart(`Cycles for each ${eachWork(bounds[0])}, at least`, bounds.map((b) => b.cycles_per_work), decimal, false) : null,
     chart("Bytes moved between SM and cache", kernels.map((k) => k.moved_bytes), bytesText, false),
     chart("Passes: to the cache and over the banks", kernels.map((k) => k.passes), count, false),
     measured.every(Boolean) ? chart(`Measured, ${measured[0].gpu}, n = ${measured[0].n} (BENCHMARKS.md)`, measured.map((m) => m.flop_per_second / 1e12), (x) => `${decimal(x)} TFLOP/s`, true) : null,

@@ -1,6 +1,7 @@
 //! Words of the field, with what they mean, for the first screen.
 
 use crate::model::{Explanation, Operation, Space};
+use tilewright_arch::Part;
 
 /// A word, its meaning, and which kernels need it.
 type Word = (&'static str, &'static str, fn(&Explanation) -> bool);
@@ -18,8 +19,8 @@ const WORDS: &[Word] = &[
     ),
     (
         "bank",
-        "one of 32 columns of shared memory, each a word wide. In one pass (a wavefront) a bank serves one word.",
-        |e| e.accesses().any(|a| a.space == Space::Shared),
+        "one of 32 columns of shared memory and of L1, each a word wide. In one pass (a wavefront) a bank serves one word.",
+        |e| e.accesses().any(|a| a.space == Space::Shared) || is_bound_by_banks(e),
     ),
     (
         "atomic",
@@ -27,6 +28,10 @@ const WORDS: &[Word] = &[
         |e| e.accesses().any(|a| a.operation == Operation::Atomic),
     ),
 ];
+
+fn is_bound_by_banks(e: &Explanation) -> bool {
+    e.bound.as_ref().is_some_and(|bound| bound.part == Part::L1Data)
+}
 
 /// The words that these kernels need.
 pub fn of(explanations: &[&Explanation]) -> Vec<(&'static str, &'static str)> {

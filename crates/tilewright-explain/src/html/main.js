@@ -60,6 +60,7 @@ function kernelView(index) {
     warningsView(kernel, index),
     race ? raceView(kernel, race) : null,
     el("div", { class: "split" }, section, side.element),
+    boundView(kernel, index),
     findingsView(kernel, index, choose),
     matrixView(kernel, index),
     names.length > 1 ? null : exploreView(kernel, first),
@@ -135,7 +136,7 @@ document.getElementById("main").replaceChildren(
     kernels.element,
     names.length > 1 ? exploreView(data.kernels[0], telling(data.kernels[0])) : null,
     names.length > 1 ? folded("All numbers, side by side", comparisonTable(data.comparison, names)) : null,
-    el("footer", { class: "faint" }, "Made by tilewright explain. Counts are of PTX instructions, executed without a GPU; times are not among them."),
+    el("footer", { class: "faint" }, "Made by tilewright explain. Counts are of PTX instructions, executed without a GPU; times are bounds and predictions that follow from them."),
   ].filter(Boolean),
 );
 kernels.start();

@@ -24,6 +24,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("picture.js"),
     include_str!("player.js"),
     include_str!("access.js"),
+    include_str!("bound.js"),
     include_str!("compare.js"),
     include_str!("race.js"),
     include_str!("findings.js"),

@@ -116,6 +116,8 @@ pub struct Finding {
     /// What it costs: passes of 128 bytes, between a multiprocessor and its cache or over the banks of shared memory, that are made for
     /// nothing; for lanes without work, instructions of whole warps. `None` where that is no matter or not known.
     pub cost: Option<u64>,
+    /// The same in cycles of the busiest multiprocessor; `None` where that is no matter or not known.
+    pub cost_cycles: Option<u64>,
     /// What to do.
     pub fix: String,
     /// The same of a race, for tools.
@@ -139,6 +141,7 @@ impl Finding {
             count: 1,
             copies: 1,
             cost: None,
+            cost_cycles: None,
             fix: fix.into(),
             remedy: None,
         }

@@ -1,6 +1,7 @@
 //! What is known of a launch: numbers ([`Explanation`]) and pictures ([`Recording`]).
 
 mod access;
+mod bound;
 mod finding;
 mod line;
 mod mbarrier;
@@ -11,6 +12,7 @@ mod traffic;
 mod unfinished;
 
 pub use access::{Access, Operation, Space};
+pub use bound::{Bound, Latency, LineBound, PartBound, Prediction, TrafficBounds, WaitShare, Work};
 pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity, by_name};
 pub use line::Line;
 pub(crate) use mbarrier::mbarrier_name;
@@ -70,6 +72,8 @@ pub struct Explanation {
     pub dynamic_shared_memory: u32,
     /// Sums over the launch.
     pub totals: Totals,
+    /// What bounds its time; `None` where nothing was executed, or the GPU's costs are not known.
+    pub bound: Option<Bound>,
     /// Source lines that were executed, in the order of the source.
     pub lines: Vec<Line>,
     /// How far the launch was, where it was ended before its end.

@@ -13,6 +13,10 @@ pub struct SectorTraffic {
     pub sectors: u64,
     /// Sectors that the same lanes would touch if their data lay packed and aligned.
     pub ideal_sectors: u64,
+    /// Lines of 128 bytes that they touch.
+    pub lines: u64,
+    /// Passes over the banks of L1 that they take.
+    pub l1_wavefronts: u64,
     /// Bytes that the active lanes ask for.
     pub bytes_requested: u64,
 }
@@ -34,6 +38,8 @@ impl std::ops::AddAssign for SectorTraffic {
         self.requests += other.requests;
         self.sectors += other.sectors;
         self.ideal_sectors += other.ideal_sectors;
+        self.lines += other.lines;
+        self.l1_wavefronts += other.l1_wavefronts;
         self.bytes_requested += other.bytes_requested;
     }
 }
@@ -126,6 +132,8 @@ struct SectorRow {
     requests: u64,
     sectors: u64,
     ideal_sectors: u64,
+    lines: u64,
+    l1_wavefronts: u64,
     bytes_requested: u64,
     sectors_per_request: Option<f64>,
     efficiency: Option<f64>,
@@ -137,6 +145,8 @@ impl From<SectorTraffic> for SectorRow {
             requests: t.requests,
             sectors: t.sectors,
             ideal_sectors: t.ideal_sectors,
+            lines: t.lines,
+            l1_wavefronts: t.l1_wavefronts,
             bytes_requested: t.bytes_requested,
             sectors_per_request: t.sectors_per_request(),
             efficiency: t.efficiency(),

@@ -109,6 +109,8 @@ impl Site {
                 requests: WARPS,
                 sectors: WARPS * u64::from(global::sectors(&addresses, u32::MAX, 4)),
                 ideal_sectors: WARPS * 4,
+                lines: WARPS * u64::from(global::lines(&addresses, u32::MAX, 4)),
+                l1_wavefronts: WARPS * u64::from(global::wavefronts(&addresses, u32::MAX, 4)),
                 bytes_requested: WARPS * 128,
             };
             banks += BankTraffic {
@@ -203,6 +205,7 @@ pub fn explanation() -> Explanation {
             occupancy: OccupancySummary::of(&limits, &kernel, &launch),
             ..Default::default()
         },
+        bound: None,
         lines,
         unfinished: None,
         results: Default::default(),
@@ -237,6 +240,7 @@ fn race() -> Finding {
         count: 992,
         copies: 1,
         cost: None,
+        cost_cycles: None,
         fix: "put __syncthreads() between the two".into(),
         remedy: Some(Remedy { insert: "__syncthreads()", place: RemedyPlace::Between, after_line: Some(8) }),
     }

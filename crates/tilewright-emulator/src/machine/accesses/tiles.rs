@@ -4,7 +4,10 @@
 //! in the layout of `mma.sync`: `LDSM` for factors in shared memory, 8 rows of 16 bytes each; loads and stores of one element or of two
 //! neighbours for sums, 8 x 8 of them each. In global memory they follow each other at once, so that every sector of the tile is moved once.
 
-use tilewright_arch::memory::{self, global::SECTOR_BYTES};
+use tilewright_arch::memory::{
+    self,
+    global::{LINE_BYTES, SECTOR_BYTES},
+};
 
 use crate::check::Mode;
 use crate::count::AccessCount;
@@ -63,8 +66,8 @@ impl Tile {
         (std::array::from_fn(at), piece as u32)
     }
 
-    /// Sectors that hold it, and as few as its bytes could have.
-    fn sectors(&self) -> (u64, u64) {
+    /// Sectors and lines that hold it, and as few sectors as its bytes could have.
+    fn sectors(&self) -> (u64, u64, u64) {
         let sector = u64::from(SECTOR_BYTES);
         let of_line = |line| {
             let start = self.line(line);
@@ -75,7 +78,9 @@ impl Tile {
         sectors.dedup();
         // Lines may overlap.
         let bytes = (self.lines - 1) * self.pitch.min(self.line_bytes) + self.line_bytes;
-        (sectors.len() as u64, bytes.div_ceil(sector))
+        let per_line = u64::from(LINE_BYTES / SECTOR_BYTES);
+        let lines = sectors.chunk_by(|a, b| a / per_line == b / per_line).count() as u64;
+        (sectors.len() as u64, lines, bytes.div_ceil(sector))
     }
 
     /// Wavefronts of a factor, and as few as there could be.
@@ -139,7 +144,8 @@ impl Worker<'_> {
                 Fragment::C => tile.wavefronts_of_sums(site.ty.bytes().into(), site.major, mode),
             };
         } else {
-            (once.sectors, once.ideal_sectors) = tile.sectors();
+            (once.sectors, once.lines, once.ideal_sectors) = tile.sectors();
+            once.l1_wavefronts = once.lines;
         }
         self.counts.access(site.memory.counter, space, &once, 1);
         if self.launch.watch.observer.is_some() {

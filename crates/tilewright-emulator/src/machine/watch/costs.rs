@@ -75,5 +75,12 @@ fn local(addresses: &Addresses, bytes: u32, once: AccessCount) -> AccessCount {
     sectors.sort_unstable();
     sectors.dedup();
     let ideal = tilewright_arch::memory::global::ideal_sectors(addresses.mask, bytes);
-    AccessCount { sectors: sectors.len() as u64, ideal_sectors: ideal.into(), ..once }
+    let lines = sectors.chunk_by(|a, b| a / 4 == b / 4).count() as u64;
+    AccessCount {
+        sectors: sectors.len() as u64,
+        ideal_sectors: ideal.into(),
+        lines,
+        l1_wavefronts: lines,
+        ..once
+    }
 }
