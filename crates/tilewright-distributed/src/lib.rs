@@ -44,6 +44,6 @@ pub use closure::{Closure, Order};
 pub use grid::{Grid, Shape};
 pub use group::{Group, Pending};
 pub use matrix::{Block, DistMatrix};
-pub use mpi::{Mpi, VARIABLE as MPI_VARIABLE};
+pub use mpi::{Mpi, VARIABLE as MPI_VARIABLE, launched};
 pub use product::{multiply, multiply_thin, terms};
 pub use volume::{best_grid, closure_bytes, closure_memory, default_block, product_bytes, product_memory};

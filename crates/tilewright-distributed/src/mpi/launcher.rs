@@ -30,7 +30,7 @@ pub(super) fn check(size: usize, library: &str) -> Result<(), Error> {
 }
 
 /// The launcher that says it started more than one rank.
-pub(crate) fn of_many(
+pub(super) fn of_many(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<(&'static str, &'static str, usize)> {
     let many = |&(name, launcher): &(&'static str, &'static str)| {

@@ -18,6 +18,11 @@ use library::Found;
 use std::rc::Rc;
 use tilewright::{Error, ErrorKind};
 
+/// How many ranks a launcher says it has started, where there are more than one.
+pub fn launched() -> Option<usize> {
+    launcher::of_many(|name| std::env::var(name).ok()).map(|(_, _, ranks)| ranks)
+}
+
 /// The variable that names a library of MPI, or the folder that it lies in.
 pub const VARIABLE: &str = "TILEWRIGHT_MPI_PATH";
 
