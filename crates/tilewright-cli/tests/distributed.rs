@@ -63,6 +63,7 @@ fn one_rank_needs_no_mpi() {
             "grid",
             "memory_bytes_per_rank",
             "output",
+            "predecessors_output",
             "ranks",
             "read_seconds",
             "received_bytes",
@@ -75,6 +76,10 @@ fn one_rank_needs_no_mpi() {
             "write_seconds"
         ]
     );
+    desk.ok("paths random:150 --dtype i32 --predecessors before.npy -q");
+    desk.ok("paths random:150 --dtype i32 --distributed 1x1 --predecessors p.npy -o one.npy");
+    assert_eq!(bytes(&desk, "p.npy"), bytes(&desk, "before.npy"));
+    assert_eq!(bytes(&desk, "one.npy"), bytes(&desk, "d.npy"));
     // Through a folder of blocks, and back.
     desk.ok("paths d.npy --distributed 1x1 --block 64 -o blocks");
     desk.ok("paths blocks --distributed 1x1 -o again.npy");
@@ -124,7 +129,13 @@ fn what_makes_no_sense_is_refused() {
         ("paths random:9 --block 4", 2, "--distributed"),
         ("paths random:9 --distributed 1x1 --resume", 2, "--checkpoint"),
         ("paths random:9 --distributed 1x1 --from 1", 2, "--from with --distributed"),
-        ("paths random:9 --distributed 1x1 --predecessors p.npy", 2, "--predecessors with --distributed"),
+        ("paths random:9 --distributed 1x1 --predecessors p.npy", 2, "predecessors over min-plus on f32"),
+        (
+            "paths random:9 --distributed 1x1 --predecessors p.npy --checkpoint s",
+            2,
+            "--checkpoint with --predecessors",
+        ),
+        ("paths random:9 --distributed 1x1 --predecessors p.npy -o p.npy", 2, "both write to p.npy"),
         ("paths random:9 --distributed 1x1 -o a.csv", 2, "a folder of blocks"),
         ("paths roads.csv --distributed 1x1", 3, "cannot be read in parts"),
         ("paths d.npy --distributed 1x1 -o d.npy", 2, "would replace what is read"),
@@ -156,6 +167,10 @@ fn ranks_write_what_one_process_writes() {
         let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!(summary["received_bytes"].as_u64(), Some(4 * (150 * 150 + 4 * 32 * 32 + 22 * 22) * 2));
         assert_eq!(bytes(&desk, "many.npy"), bytes(&desk, "d.npy"));
+        let run = by(&launcher, 3, &desk, "paths d.npy --distributed 3x1 --block 32 --predecessors p.npy -q");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        desk.ok("paths d.npy --predecessors before.npy -q");
+        assert_eq!(bytes(&desk, "p.npy"), bytes(&desk, "before.npy"));
         let run = by(
             &launcher,
             2,

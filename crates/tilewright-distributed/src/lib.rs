@@ -32,6 +32,7 @@ mod group;
 mod join;
 mod matrix;
 mod mpi;
+mod predecessors;
 mod prepare;
 mod product;
 mod step;
@@ -45,5 +46,9 @@ pub use grid::{Grid, Shape};
 pub use group::{Group, Pending};
 pub use matrix::{Block, DistMatrix};
 pub use mpi::{Mpi, VARIABLE as MPI_VARIABLE, launched};
+pub use predecessors::WithPredecessors;
 pub use product::{multiply, multiply_thin, terms};
-pub use volume::{best_grid, closure_bytes, closure_memory, default_block, product_bytes, product_memory};
+pub use volume::{
+    best_grid, closure_bytes, closure_memory, default_block, predecessor_bytes, predecessor_memory,
+    product_bytes, product_memory,
+};

@@ -88,14 +88,14 @@ fn check(semiring: SemiringId, dtype: DType) -> Result<DType, Error> {
 }
 
 /// Columns of A and rows of B.
-struct Panels {
-    a: Buffer,
-    b: Buffer,
+pub(crate) struct Panels {
+    pub a: Buffer,
+    pub b: Buffer,
 }
 
 impl Panels {
     /// Two: one is read while the next one arrives.
-    fn room(a: &DistMatrix<'_>, b: &DistMatrix<'_>) -> Result<Vec<Self>, Error> {
+    pub fn room(a: &DistMatrix<'_>, b: &DistMatrix<'_>) -> Result<Vec<Self>, Error> {
         let (width, size) = (a.cols().block.min(a.cols().len), a.dtype().size());
         let (rows, cols) = (a.local().layout().rows, b.local().layout().cols);
         let panels = || {
@@ -108,27 +108,29 @@ impl Panels {
     }
 }
 
-struct Coming {
+pub(crate) struct Coming {
     a: Box<dyn Pending>,
     b: Box<dyn Pending>,
 }
 
 impl Coming {
-    fn wait(self) -> Result<Panels, Error> {
+    pub fn wait(self) -> Result<Panels, Error> {
         Ok(Panels { a: self.a.wait()?, b: self.b.wait()? })
     }
 }
 
-struct Summa<'r, 'g, 'o> {
-    semiring: SemiringId,
-    a: &'r DistMatrix<'g>,
-    b: &'r DistMatrix<'g>,
-    options: &'r Options<'o>,
-    spare: Vec<Panels>,
+/// A product by panels on this rank.
+pub(crate) struct Summa<'r, 'g, 'o> {
+    pub semiring: SemiringId,
+    pub a: &'r DistMatrix<'g>,
+    pub b: &'r DistMatrix<'g>,
+    pub options: &'r Options<'o>,
+    pub spare: Vec<Panels>,
 }
 
 impl Summa<'_, '_, '_> {
-    fn begin(&mut self, k: usize) -> Result<Coming, Error> {
+    /// Begins to send the panels of block `k`.
+    pub fn begin(&mut self, k: usize) -> Result<Coming, Error> {
         let (grid, (i, j), size) = (self.a.grid(), self.a.grid().place(), self.a.dtype().size());
         let Panels { a, b } =
             self.spare.pop().unwrap_or(Panels { a: Buffer::default(), b: Buffer::default() });

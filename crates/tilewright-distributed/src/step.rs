@@ -216,8 +216,16 @@ pub(crate) fn product(
     joining: Joining<tilewright::Value>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
-    let product = DynProduct::new(semiring, a, b)?.options(*options);
-    product.update(joining, None)?.write_to(c, None).map(|_| ())
+    prepared(semiring, (a, b), joining, options)?.write_to(c, None).map(|_| ())
+}
+
+pub(crate) fn prepared<'a>(
+    semiring: SemiringId,
+    (a, b): (DynRef<'a>, DynRef<'a>),
+    joining: Joining<tilewright::Value>,
+    options: &Options<'a>,
+) -> Result<DynProduct<'a>, Error> {
+    DynProduct::new(semiring, a, b)?.options(*options).update(joining, None)
 }
 
 fn window<'a>(m: DynMut<'a>, (rows, cols): &(Range<usize>, Range<usize>)) -> Result<DynMut<'a>, Error> {

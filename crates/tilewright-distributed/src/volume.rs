@@ -30,6 +30,18 @@ pub fn closure_memory(n: usize, block: usize, grid: Shape, size: usize) -> u64 {
     size as u64 * (rows * cols + 2 * block * (rows + cols) + block * block)
 }
 
+/// Bytes that all ranks together receive during a closure with predecessors: one of elements of 8 bytes, and a product.
+pub fn predecessor_bytes(n: usize, block: usize, grid: Shape) -> u64 {
+    closure_bytes(n, block, grid, 8) + product_bytes((n, n, n), grid, 8)
+}
+
+/// Bytes that the rank with the most of them takes during a closure with predecessors of weights of `size` bytes: beside the closure's, weights and distances, keys of edges,
+/// ways of a panel and their winners, and predecessors.
+pub fn predecessor_memory(n: usize, block: usize, grid: Shape, size: usize) -> u64 {
+    let most = |parts| Axis { len: n, block: block.max(1), parts }.local_len(0) as u64;
+    closure_memory(n, block, grid, 8) + most(grid.rows) * most(grid.cols) * (2 * size as u64 + 8 + 8 + 4 + 8)
+}
+
 /// Bytes that all ranks together receive during a product of an `m x k` and a `k x n` matrix: `size (m k (cols - 1) + k n (rows - 1))`.
 pub fn product_bytes((m, n, k): (usize, usize, usize), grid: Shape, size: usize) -> u64 {
     let [m, n, k, size] = [m, n, k, size].map(|number| number as u64);

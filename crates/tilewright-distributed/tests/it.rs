@@ -6,4 +6,5 @@ mod common;
 mod failures;
 mod files;
 mod mpi;
+mod predecessors;
 mod product;

@@ -168,7 +168,16 @@ impl<'a> Asked<'a> {
         let Times { read_seconds, seconds, write_seconds, received_bytes } = times?;
         let planned = Planned { received_bytes, ..self.planned(size) };
         let output = self.output.as_ref().map(|path| path.display().to_string());
-        let summary = Summary { planned, resumed_after: None, seconds, read_seconds, write_seconds, output };
+        let (resumed_after, predecessors_output) = (None, None);
+        let summary = Summary {
+            planned,
+            resumed_after,
+            seconds,
+            read_seconds,
+            write_seconds,
+            output,
+            predecessors_output,
+        };
         if is_first { summary.print(common) } else { Ok(()) }
     }
 

@@ -15,12 +15,12 @@ use std::{
     time::Instant,
 };
 use tilewright::{
-    Backend, DType, Error, ErrorKind, Extremes, Options, SemiringId, Value,
+    Backend, DType, Error, ErrorKind, Extremes, Options, SemiringId, Value, files,
     paths::{DynPaths, Method, Options as PathOptions},
 };
 use tilewright_distributed::{
     Checkpoints, Closure, DistMatrix, Grid, Group, Shape, closure_bytes, closure_memory, default_block,
-    store, threads,
+    predecessor_bytes, predecessor_memory, store, threads,
 };
 
 /// What is asked for.
@@ -29,6 +29,7 @@ struct Asked<'a> {
     shape: Shape,
     source: Source,
     output: Option<PathBuf>,
+    predecessors: Option<PathBuf>,
 }
 
 enum Source {
@@ -61,7 +62,6 @@ impl<'a> Asked<'a> {
         refuse(&[
             ("--from", args.from.is_some()),
             ("--pairs", args.pairs.is_some()),
-            ("--predecessors", args.predecessors.is_some()),
             ("--steps", args.steps.is_some()),
             ("--labels", args.labels.is_some()),
             ("--columns", args.columns.is_some()),
@@ -73,7 +73,18 @@ impl<'a> Asked<'a> {
             ("--repeat", args.repeat > 1),
             ("--format-in", text.format_in.is_some()),
         ])?;
+        if args.predecessors.is_some() && args.checkpoint.is_some() {
+            let hint = "leave out one of both: states have no predecessors";
+            return Err(Failure::usage("--checkpoint with --predecessors", hint));
+        }
         let output = ranks::output(args.output.as_ref())?;
+        let predecessors = ranks::output(args.predecessors.as_ref())?;
+        if let (Some(d), Some(p)) = (&output, &predecessors)
+            && files::is_same_file(d, p)
+        {
+            let what = format!("-o and --predecessors both write to {}", d.display());
+            return Err(Failure::usage(what, "choose two names"));
+        }
         let random = args.graph.to_str().and_then(|name| name.strip_prefix("random:"));
         let source = match random.and_then(|count| count.parse().ok()) {
             Some(n) => Source::Random(n),
@@ -81,8 +92,9 @@ impl<'a> Asked<'a> {
         };
         if let Source::File(path) = &source {
             refuse_same(output.as_deref(), &[path])?;
+            refuse_same(predecessors.as_deref(), &[path])?;
         }
-        Ok(Self { args, shape, source, output })
+        Ok(Self { args, shape, source, output, predecessors })
     }
 
     fn semiring(&self) -> SemiringId {
@@ -119,6 +131,16 @@ impl<'a> Asked<'a> {
         let paths = DynPaths::of_edges(self.semiring(), dtype, n, &[])?.method(Method::Dense);
         let options = PathOptions { threads: self.args.threads, ..PathOptions::default() };
         let seconds = paths.options(options).plan()?.dense_seconds;
+        let (received_bytes, memory_bytes_per_rank) = match self.predecessors {
+            None => (
+                closure_bytes(n, block, self.shape, dtype.size()),
+                closure_memory(n, block, self.shape, dtype.size()),
+            ),
+            Some(_) => (
+                predecessor_bytes(n, block, self.shape),
+                predecessor_memory(n, block, self.shape, dtype.size()),
+            ),
+        };
         Ok(Planned {
             schema: 1,
             semiring: self.semiring().name(),
@@ -129,8 +151,8 @@ impl<'a> Asked<'a> {
             block,
             split: "blocks",
             arithmetic_seconds: Some(seconds / self.shape.ranks() as f64),
-            received_bytes: closure_bytes(n, block, self.shape, dtype.size()),
-            memory_bytes_per_rank: closure_memory(n, block, self.shape, dtype.size()),
+            received_bytes,
+            memory_bytes_per_rank,
         })
     }
 
@@ -138,8 +160,8 @@ impl<'a> Asked<'a> {
         let is_first = group.rank() == 0;
         let grid = Grid::new(group, self.shape)?;
         let size = self.size(group)?;
-        if let Some(output) = &self.output {
-            store::check_writable(group, output, size.dtype)?;
+        for (output, dtype) in [(&self.output, size.dtype), (&self.predecessors, DType::I64)] {
+            output.as_ref().map_or(Ok(()), |output| store::check_writable(group, output, dtype))?;
         }
         let checkpoints = self.args.checkpoint.as_ref().map(|folder| Checkpoints::new(folder, 0));
         let start = Instant::now();
@@ -158,22 +180,40 @@ impl<'a> Asked<'a> {
             ..Options::default()
         };
         let closure = Closure { options, checkpoints: checkpoints.as_ref(), ..Closure::new(self.semiring()) };
-        let closed = match done {
-            Some(done) => closure.run_from(&mut d, done),
-            None => closure.run(&mut d),
+        let closed = match (done, &self.predecessors) {
+            (Some(done), _) => closure.run_from(&mut d, done).map(|()| None),
+            (None, None) => closure.run(&mut d).map(|()| None),
+            (None, Some(_)) => closure.run_with_predecessors(&d).map(Some),
         };
         progress.finish();
-        closed.map_err(|error| super::named_by(error, |vertex| vertex.to_string()))?;
+        let closed = closed.map_err(|error| super::named_by(error, |vertex| vertex.to_string()))?;
+        let (d, predecessors) = match closed {
+            Some(found) => (found.distances, Some(found.predecessors)),
+            None => (d, None),
+        };
         let seconds = start.elapsed().as_secs_f64();
 
         let start = Instant::now();
         if let Some(output) = &self.output {
             store::write(&d, output)?;
         }
+        if let (Some(output), Some(predecessors)) = (&self.predecessors, &predecessors) {
+            store::write(predecessors, output)?;
+        }
         let write_seconds = start.elapsed().as_secs_f64();
         let planned = Planned { received_bytes: grid.received_by_all()?, ..self.planned(size)? };
-        let output = self.output.as_ref().map(|path| path.display().to_string());
-        let summary = Summary { planned, resumed_after: done, seconds, read_seconds, write_seconds, output };
+        let name = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let (output, predecessors_output) = (name(&self.output), name(&self.predecessors));
+        let resumed_after = done;
+        let summary = Summary {
+            planned,
+            resumed_after,
+            seconds,
+            read_seconds,
+            write_seconds,
+            output,
+            predecessors_output,
+        };
         if is_first { summary.print(common) } else { Ok(()) }
     }
 

@@ -44,6 +44,8 @@ pub struct Summary {
     pub read_seconds: f64,
     pub write_seconds: f64,
     pub output: Option<String>,
+    /// Null where none were asked for.
+    pub predecessors_output: Option<String>,
 }
 
 impl Planned {
@@ -93,7 +95,9 @@ impl Summary {
         );
         rows.push(("time", time));
         rows.extend(self.resumed_after.map(|steps| ("resumed", format!("after step {steps}"))));
-        rows.extend(self.output.iter().map(|output| ("output", format!("wrote {output}"))));
+        let written = |name, file: &Option<String>| file.as_ref().map(|file| (name, format!("wrote {file}")));
+        rows.extend(written("output", &self.output));
+        rows.extend(written("predecessors", &self.predecessors_output));
         table(&rows)
     }
 }
