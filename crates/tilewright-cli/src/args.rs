@@ -9,6 +9,7 @@ mod kernels;
 mod meaning;
 mod occupancy;
 mod paths;
+mod ranks;
 mod run;
 mod sizes;
 mod sweep;
@@ -23,6 +24,7 @@ pub use kernels::Kernels;
 pub use meaning::Meaning;
 pub use occupancy::{Gpus, Occupancy};
 pub use paths::{Input as PathsInput, Paths};
+pub use ranks::Ranks;
 pub use run::Run;
 pub use sizes::{Size, Sizes};
 pub use sweep::{MOST_ROWS, Parameter, Sweep};
@@ -159,6 +161,9 @@ the like, the extreme integers of a stored type are infinite in every type, and 
 Outputs: a file is replaced as a whole. FILE.safetensors:TENSOR and FILE.npz:MEMBER replace or add that one and keep the \
 others. Programs on one machine that write such a file take turns; .FILE.lock stands beside it while one writes.
 
+Many ranks: mpiexec -n 4 tilewright mul ... --distributed 2x2 deals blocks of the matrices to four processes, which read and write .npy files or folders of blocks. Where C is small and \
+k long, each takes a part of the terms. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names.
+
 Semirings of your own: `add` and `mul` are expressions of C in x and y: + - * /, comparisons, && || !, a ? b : c, numbers, inf, \
 min, max, fminf, fmaxf, abs, fabsf; `zero` is the identity of add. `one`, the identity of mul, and `where`, a condition on \
 elements x such as where=x>=0, may be left out. Numbers have the element type: exactly, on integers, where inf and -inf are the \
@@ -187,7 +192,8 @@ Examples:
   tilewright mul km.csv km.csv -s min-plus --labels airports.csv:iata --from HNL --to BOS
   tilewright mul a.npy b.npy -s 'add=fmaxf(x,y); mul=x*y; zero=0; where=x>=0' --backend cuda
   tilewright mul a.npy b.npy --plan --gpu h200
-  tilewright mul a.npy b.npy --backend emulator --kernel shared-tile-ragged --verify";
+  tilewright mul a.npy b.npy --backend emulator --kernel shared-tile-ragged --verify
+  mpiexec -n 4 tilewright mul a.npy b.npy --semiring min-plus --distributed 2x2 -o c.npy";
 
 /// Multiply two matrices in files: C = A x B
 ///
@@ -305,6 +311,9 @@ pub struct Mul {
     /// Plan for this GPU, or emulate it: it need not be here, such as h200 or a6000; see `tilewright gpus`
     #[arg(long, value_name = "NAME", add = candidates::gpus(), help_heading = "Plan")]
     pub gpu: Option<String>,
+
+    #[command(flatten)]
+    pub ranks: Ranks,
 }
 
 /// The names are listed in help and completions, and the library turns them into values.

@@ -45,7 +45,8 @@ impl Failure {
         Self::Usage { what: what.into(), hint: hint.into() }
     }
 
-    fn code(&self) -> u8 {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
         match self {
             Self::Usage { .. } => USAGE,
             Self::Check { .. } => CHECK,

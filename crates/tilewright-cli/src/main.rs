@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod bytes;
 mod cache;
 mod charts;
 mod check;
@@ -22,6 +23,7 @@ mod paths;
 mod pipe;
 mod product;
 mod progress;
+mod ranks;
 mod refusal;
 mod run;
 mod styles;

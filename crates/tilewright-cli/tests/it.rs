@@ -11,6 +11,7 @@ mod circles;
 mod completion;
 mod cooperative;
 mod course;
+mod distributed;
 mod endless;
 mod explain;
 mod failures;

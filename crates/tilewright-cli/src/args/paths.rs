@@ -1,6 +1,6 @@
 //! The options of `paths`.
 
-use super::{TextFiles, dtypes, named};
+use super::{Ranks, TextFiles, dtypes, named};
 use clap::{Args, ValueEnum, ValueHint, builder::ValueParser};
 use std::ffi::OsString;
 use tilewright::{
@@ -33,6 +33,9 @@ either would take. Integers, and floats whose sums are exact, give the same eith
 GPUs: cuda closes the matrix on the GPU, by the same steps, and gives the same weights where sums are exact. Searches, predecessors and routes are the \
 processor's. emulator executes the same kernels here, which is slow.
 
+Many ranks: mpiexec -n 8 tilewright paths ... --distributed 2x4 deals blocks of the matrix to eight processes, which close it together. They read and write one .npy file, or a folder of \
+blocks. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names. With --plan no mpiexec is needed. --predecessors takes integers under min-plus or max-plus.
+
 Memory: the result takes n x n elements; a matrix of edges becomes the result where nothing else is asked for. What is needed is compared with what is free before anything is computed.
 
 Examples:
@@ -42,7 +45,8 @@ Examples:
   tilewright paths roads.txt --format-in csv --columns von,nach,km --decimal-comma --from Oslo
   tilewright paths w.npy --steps 2 -o shortcuts.npy
   tilewright paths network.mtx --plan
-  tilewright paths random:16384 --backend cuda --repeat 3";
+  tilewright paths random:16384 --backend cuda --repeat 3
+  mpiexec -n 8 tilewright paths w.npy --distributed 2x4 --checkpoint states/ -o out/";
 
 /// Find the best paths between all pairs of vertices of a graph
 ///
@@ -123,6 +127,15 @@ pub struct Paths {
     /// Print what either method would take, and compute nothing
     #[arg(long, help_heading = "Computation")]
     pub plan: bool,
+
+    #[command(flatten)]
+    pub ranks: Ranks,
+    /// Keep the state of the closure in this folder, some ten times; the newest two stay
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "distributed", help_heading = "Many ranks")]
+    pub checkpoint: Option<OsString>,
+    /// Go on from the newest state in the folder of --checkpoint, if there is one
+    #[arg(long, requires = "checkpoint", help_heading = "Many ranks")]
+    pub resume: bool,
 }
 
 /// What a file holds.

@@ -1,6 +1,7 @@
 //! `tilewright mul`: read, multiply, verify, write, report.
 
 mod compute;
+mod distributed;
 mod entry;
 pub mod inputs;
 mod names;
@@ -33,6 +34,9 @@ use tilewright::Verification;
 const MOST_EMULATED: f64 = 68_719_476_736.0;
 
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
+    if let Some(shape) = args.ranks.distributed {
+        return distributed::run(args, shape, common);
+    }
     let asked = Resolved::new(args, common)?;
     if args.plan {
         return plan::run(&asked, common);

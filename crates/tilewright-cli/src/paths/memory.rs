@@ -1,6 +1,6 @@
 //! Whether what is needed is free.
 
-use crate::{args::Common, failure::Failure, terminal};
+use crate::{args::Common, bytes::size, failure::Failure, terminal};
 use tilewright::ErrorKind;
 
 /// From so many bytes on it is said beforehand what is needed.
@@ -26,14 +26,4 @@ fn free() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// As people write it.
-pub fn size(bytes: u64) -> String {
-    let bytes = bytes as f64;
-    match bytes {
-        b if b >= (1_u64 << 30) as f64 => format!("{:.1} GiB", b / (1_u64 << 30) as f64),
-        b if b >= (1_u64 << 20) as f64 => format!("{:.1} MiB", b / (1_u64 << 20) as f64),
-        b => format!("{:.1} KiB", b / 1024.0),
-    }
 }

@@ -1,6 +1,7 @@
 //! `tilewright paths`: read a graph, find the best paths, write and report.
 
 mod backend;
+mod distributed;
 mod graph;
 mod memory;
 mod outputs;
@@ -30,6 +31,9 @@ use tilewright::{
 };
 
 pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
+    if let Some(shape) = args.ranks.distributed {
+        return distributed::run(args, shape, common);
+    }
     let asked = &Resolved::new(args, common)?;
     let outputs = &asked.outputs;
     interrupt::watch();
@@ -96,13 +100,18 @@ fn seen(graph: &Graph, vertex: usize) -> String {
 
 /// A cycle that makes paths better is what the graph has, not a fault of the command: it is named as the user names it.
 fn named(error: Error, graph: &Graph) -> Failure {
+    named_by(error, |vertex| seen(graph, vertex))
+}
+
+/// The same, where vertices are called as `name` says.
+fn named_by(error: Error, name: impl Fn(usize) -> String) -> Failure {
     let ErrorKind::NegativeCycle { semiring, cycle, weight } = error.kind() else { return error.into() };
     const MOST: usize = 20;
-    let mut stops: Vec<String> = cycle.iter().take(MOST).map(|&vertex| seen(graph, vertex)).collect();
+    let mut stops: Vec<String> = cycle.iter().take(MOST).map(|&vertex| name(vertex)).collect();
     if cycle.len() > MOST {
         stops.push(format!("{} more", cycle.len() - MOST));
     }
-    stops.extend(cycle.first().map(|&vertex| seen(graph, vertex)));
+    stops.extend(cycle.first().map(|&vertex| name(vertex)));
     let kind =
         if *semiring == "min-plus" { "a negative cycle" } else { "a cycle that makes every path better" };
     let what = format!("{kind}: {}, weight {weight}", stops.join(" -> "));

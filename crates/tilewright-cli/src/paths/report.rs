@@ -1,7 +1,7 @@
 //! What is said about paths.
 
 use super::{graph::Graph, outputs::Target, resolved::Resolved, routes::Route, solve::Solved};
-use crate::{failure::Failure, terminal};
+use crate::{bytes, failure::Failure, terminal};
 use serde::Serialize;
 use std::io::Write;
 use tilewright::paths::{Method, OnGpu, Plan};
@@ -202,7 +202,7 @@ impl Planned {
                 ),
             ),
             ("dijkstra", format!("about {:.3} s{}", self.dijkstra_seconds, chosen("dijkstra"))),
-            ("memory", format!("{} beside the graph", super::memory::size(self.memory_bytes))),
+            ("memory", format!("{} beside the graph", bytes::size(self.memory_bytes))),
         ];
         for (name, text) in rows {
             writeln!(out, "{bold}{name:<10}{bold:#} {text}")?;

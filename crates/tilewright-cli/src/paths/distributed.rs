@@ -1,0 +1,261 @@
+//! `paths --distributed`: the closure by all ranks that were started together.
+
+use super::random;
+use crate::{
+    args::{Common, Paths, PathsInput},
+    failure::Failure,
+    progress::Progress,
+    ranks::{
+        self, refuse, refuse_same,
+        report::{Planned, Problem, Summary},
+    },
+};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+use tilewright::{
+    Backend, DType, Error, ErrorKind, Extremes, Options, SemiringId, Value, files,
+    paths::{DynPaths, Method, Options as PathOptions},
+};
+use tilewright_distributed::{
+    Checkpoints, Closure, DistMatrix, Grid, Group, Shape, closure_bytes, closure_memory, default_block,
+    predecessor_bytes, predecessor_memory, store, threads,
+};
+
+/// What is asked for.
+struct Asked<'a> {
+    args: &'a Paths,
+    shape: Shape,
+    source: Source,
+    output: Option<PathBuf>,
+    predecessors: Option<PathBuf>,
+}
+
+enum Source {
+    Random(usize),
+    File(PathBuf),
+}
+
+/// The graph by its size.
+#[derive(Clone, Copy)]
+struct Size {
+    n: usize,
+    dtype: DType,
+    block: usize,
+}
+
+pub fn run(args: &Paths, shape: Shape, common: &Common) -> Result<(), Failure> {
+    let asked = Asked::new(args, shape)?;
+    if args.plan {
+        // A plan needs no other ranks.
+        return threads::run(1, |group| asked.planned(asked.size(group)?)?.print(common))
+            .into_iter()
+            .collect();
+    }
+    ranks::run(shape, common, |group| asked.compute(group, common))
+}
+
+impl<'a> Asked<'a> {
+    fn new(args: &'a Paths, shape: Shape) -> Result<Self, Failure> {
+        let text = &args.text;
+        refuse(&[
+            ("--from", args.from.is_some()),
+            ("--pairs", args.pairs.is_some()),
+            ("--steps", args.steps.is_some()),
+            ("--labels", args.labels.is_some()),
+            ("--columns", args.columns.is_some()),
+            ("--undirected", args.undirected),
+            ("--vertices", args.vertices.is_some()),
+            ("--zero-means-absent", args.zero_means_absent),
+            ("--input edges", args.input == PathsInput::Edges),
+            ("--method dijkstra", args.method == Method::Dijkstra),
+            ("--repeat", args.repeat > 1),
+            ("--format-in", text.format_in.is_some()),
+        ])?;
+        if args.predecessors.is_some() && args.checkpoint.is_some() {
+            let hint = "leave out one of both: states have no predecessors";
+            return Err(Failure::usage("--checkpoint with --predecessors", hint));
+        }
+        let output = ranks::output(args.output.as_ref())?;
+        let predecessors = ranks::output(args.predecessors.as_ref())?;
+        if let (Some(d), Some(p)) = (&output, &predecessors)
+            && files::is_same_file(d, p)
+        {
+            let what = format!("-o and --predecessors both write to {}", d.display());
+            return Err(Failure::usage(what, "choose two names"));
+        }
+        let random = args.graph.to_str().and_then(|name| name.strip_prefix("random:"));
+        let source = match random.and_then(|count| count.parse().ok()) {
+            Some(n) => Source::Random(n),
+            None => Source::File(PathBuf::from(&args.graph)),
+        };
+        if let Source::File(path) = &source {
+            refuse_same(output.as_deref(), &[path])?;
+            refuse_same(predecessors.as_deref(), &[path])?;
+        }
+        Ok(Self { args, shape, source, output, predecessors })
+    }
+
+    fn semiring(&self) -> SemiringId {
+        self.args.semiring
+    }
+
+    fn size(&self, group: &dyn Group) -> Result<Size, Error> {
+        let known = DynPaths::dtypes(self.semiring());
+        let asked_block = self.args.ranks.block.map(|block| block as usize);
+        let (n, natural, stored) = match &self.source {
+            Source::Random(n) => (*n, random::natural(self.semiring()), None),
+            Source::File(path) => {
+                let found = store::stored(group, path)?;
+                let (rows, cols) = (found.rows, found.cols);
+                if rows != cols {
+                    return Err(ErrorKind::NotSquare { what: "W", rows, cols }.into());
+                }
+                (rows, found.dtype, found.block)
+            }
+        };
+        let dtype = self.args.dtype.unwrap_or(natural);
+        if !known.contains(&dtype) {
+            let what = format!("{} on {dtype}", self.semiring());
+            let names = known.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
+            let hint = format!("choose one of {names} with --dtype").into();
+            return Err(ErrorKind::Unsupported { what, why: String::new(), hint }.into());
+        }
+        let block = asked_block.or(stored).unwrap_or_else(|| default_block(n));
+        Ok(Size { n, dtype, block })
+    }
+
+    fn planned(&self, size: Size) -> Result<Planned, Error> {
+        let Size { n, dtype, block } = size;
+        let paths = DynPaths::of_edges(self.semiring(), dtype, n, &[])?.method(Method::Dense);
+        let options = PathOptions { threads: self.args.threads, ..PathOptions::default() };
+        let seconds = paths.options(options).plan()?.dense_seconds;
+        let (received_bytes, memory_bytes_per_rank) = match self.predecessors {
+            None => (
+                closure_bytes(n, block, self.shape, dtype.size()),
+                closure_memory(n, block, self.shape, dtype.size()),
+            ),
+            Some(_) => (
+                predecessor_bytes(n, block, self.shape),
+                predecessor_memory(n, block, self.shape, dtype.size()),
+            ),
+        };
+        Ok(Planned {
+            schema: 1,
+            semiring: self.semiring().name(),
+            dtype: dtype.name(),
+            problem: Problem::Closure { vertices: n },
+            grid: self.shape.to_string(),
+            ranks: self.shape.ranks(),
+            block,
+            split: "blocks",
+            arithmetic_seconds: Some(seconds / self.shape.ranks() as f64),
+            received_bytes,
+            memory_bytes_per_rank,
+        })
+    }
+
+    fn compute(&self, group: &dyn Group, common: &Common) -> Result<(), Failure> {
+        let is_first = group.rank() == 0;
+        let grid = Grid::new(group, self.shape)?;
+        let size = self.size(group)?;
+        for (output, dtype) in [(&self.output, size.dtype), (&self.predecessors, DType::I64)] {
+            output.as_ref().map_or(Ok(()), |output| store::check_writable(group, output, dtype))?;
+        }
+        let checkpoints = self.args.checkpoint.as_ref().map(|folder| Checkpoints::new(folder, 0));
+        let start = Instant::now();
+        let (mut d, done) = self.matrix(&grid, size, checkpoints.as_ref())?;
+        let read_seconds = start.elapsed().as_secs_f64();
+
+        let start = Instant::now();
+        let layout = d.local().layout();
+        let progress = Progress::new((layout.rows as f64 * layout.cols as f64 * size.n as f64) as u64);
+        let count = |work| progress.add(work);
+        let options = Options {
+            // All ranks compute alike, so that none is waited for.
+            backend: if self.args.backend == Backend::Auto { Backend::Cpu } else { self.args.backend },
+            threads: self.args.threads,
+            progress: (is_first && !common.quiet).then_some(&count as &(dyn Fn(u64) + Sync)),
+            ..Options::default()
+        };
+        let closure = Closure { options, checkpoints: checkpoints.as_ref(), ..Closure::new(self.semiring()) };
+        let closed = match (done, &self.predecessors) {
+            (Some(done), _) => closure.run_from(&mut d, done).map(|()| None),
+            (None, None) => closure.run(&mut d).map(|()| None),
+            (None, Some(_)) => closure.run_with_predecessors(&d).map(Some),
+        };
+        progress.finish();
+        let closed = closed.map_err(|error| super::named_by(error, |vertex| vertex.to_string()))?;
+        let (d, predecessors) = match closed {
+            Some(found) => (found.distances, Some(found.predecessors)),
+            None => (d, None),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+
+        let start = Instant::now();
+        if let Some(output) = &self.output {
+            store::write(&d, output)?;
+        }
+        if let (Some(output), Some(predecessors)) = (&self.predecessors, &predecessors) {
+            store::write(predecessors, output)?;
+        }
+        let write_seconds = start.elapsed().as_secs_f64();
+        let planned = Planned { received_bytes: grid.received_by_all()?, ..self.planned(size)? };
+        let name = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let (output, predecessors_output) = (name(&self.output), name(&self.predecessors));
+        let resumed_after = done;
+        let summary = Summary {
+            planned,
+            resumed_after,
+            seconds,
+            read_seconds,
+            write_seconds,
+            output,
+            predecessors_output,
+        };
+        if is_first { summary.print(common) } else { Ok(()) }
+    }
+
+    /// The weights, or the newest state of this closure and how many steps are done in it.
+    fn matrix<'g>(
+        &self,
+        grid: &'g Grid<'g>,
+        size: Size,
+        checkpoints: Option<&Checkpoints>,
+    ) -> Result<(DistMatrix<'g>, Option<usize>), Error> {
+        let Size { n, dtype, block } = size;
+        if let Some(from) = checkpoints.filter(|_| self.args.resume)
+            && let Some((d, done)) = from.resume(grid, self.semiring(), n, block, dtype)?
+        {
+            return Ok((d, Some(done)));
+        }
+        let d = match &self.source {
+            Source::Random(n) => {
+                let made = || {
+                    let mut d = DistMatrix::zeros(grid, dtype, *n, *n, block)?;
+                    d.fill(|at, part| {
+                        random::fill(self.semiring(), *n, (at.rows.start, at.cols.start), part);
+                        Ok(())
+                    })?;
+                    Ok(d)
+                };
+                grid.world().agree(made(), "making the weights")?
+            }
+            Source::File(path) => read(grid, path, block, dtype, self.semiring())?,
+        };
+        Ok((d, None))
+    }
+}
+
+fn read<'g>(
+    grid: &'g Grid<'g>,
+    path: &Path,
+    block: usize,
+    dtype: DType,
+    semiring: SemiringId,
+) -> Result<DistMatrix<'g>, Error> {
+    // The extreme integers stand for infinities where these are the semiring's zero.
+    let extremes = if let Value::Float(_) = semiring.zero() { Extremes::Absent } else { Extremes::Refuse };
+    store::read(grid, path, block, dtype, extremes)
+}

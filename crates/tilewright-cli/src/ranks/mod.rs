@@ -1,0 +1,74 @@
+//! Commands that many ranks compute together: what joins them, and what is said.
+
+pub mod report;
+
+use crate::{args::Common, failure::Failure};
+use std::path::{Path, PathBuf};
+use tilewright::files;
+use tilewright_distributed::{Group, Mpi, Shape, launched, store, threads};
+
+/// Lets all ranks that were started together do their work; one alone needs no MPI.
+///
+/// Rank 0 speaks for all. Where MPI itself has failed, each rank says what it knows.
+pub fn run(
+    shape: Shape,
+    common: &Common,
+    work: impl Fn(&dyn Group) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    if shape.ranks() == 1 && launched().is_none() {
+        return threads::run(1, work).into_iter().collect();
+    }
+    let mpi = Mpi::open()?;
+    let is_first = mpi.group().rank() == 0;
+    let done = work(mpi.group());
+    let is_broken = mpi.is_broken();
+    let done = done.map_err(|failure| {
+        let code = failure.code();
+        if is_first || is_broken {
+            let _ = failure.report(common.format);
+        }
+        Failure::Program { code }
+    });
+    if !is_broken {
+        // What failed here has failed everywhere. A launcher ends all ranks when the first has ended badly: nobody goes before rank 0 has spoken.
+        mpi.group().exchange(&[0])?;
+    }
+    mpi.finish()?;
+    done
+}
+
+/// Refuses the first option that is given and that one process alone understands.
+pub fn refuse(options: &[(&str, bool)]) -> Result<(), Failure> {
+    match options.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            Err(Failure::usage(format!("{option} with --distributed"), "leave out one of both"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A `.npy` file to write, or a folder of blocks.
+pub fn output(name: Option<&std::ffi::OsString>) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = name.map(Path::new) else { return Ok(None) };
+    let is_other_file = !path.is_dir() && path.extension().is_some() && !store::is_file(path);
+    if path == Path::new("-") || is_other_file {
+        let what = format!("-o {} with --distributed", path.display());
+        return Err(Failure::usage(
+            what,
+            "many ranks write a .npy file, or a folder of blocks, such as out/",
+        ));
+    }
+    Ok(Some(path.to_path_buf()))
+}
+
+/// Refuses to replace what is read.
+pub fn refuse_same(output: Option<&Path>, inputs: &[&Path]) -> Result<(), Failure> {
+    let Some(output) = output else { return Ok(()) };
+    match inputs.iter().find(|input| files::is_same_file(output, input)) {
+        Some(input) => {
+            let what = format!("-o {} would replace what is read", input.display());
+            Err(Failure::usage(what, "choose another name"))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,215 @@
+//! `--distributed`, by one rank without MPI, and by several where there is one.
+
+use crate::support::{Desk, Run, keys};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Folders with a `mpiexec`, as in the tests of `tilewright-distributed`; none unless they are named.
+fn launchers() -> Vec<PathBuf> {
+    let folders = env::var_os("TILEWRIGHT_TEST_MPI").unwrap_or_default();
+    let found: Vec<_> = env::split_paths(&folders)
+        .map(|folder| folder.join("mpiexec"))
+        .filter(|path| path.exists())
+        .collect();
+    let is_required = env::var("TILEWRIGHT_REQUIRE_MPI").is_ok_and(|value| value == "1");
+    assert!(
+        !(is_required && found.is_empty()),
+        "TILEWRIGHT_REQUIRE_MPI=1, and TILEWRIGHT_TEST_MPI names no mpiexec"
+    );
+    if found.is_empty() {
+        eprintln!("skipped: TILEWRIGHT_TEST_MPI names no mpiexec");
+    }
+    found
+}
+
+fn by(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Run {
+    let mut command = Command::new(launcher);
+    command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_tilewright")]).args(line.split_whitespace());
+    command.current_dir(desk.path()).env("COLUMNS", "120").env("MPIR_CVAR_POLLS_BEFORE_YIELD", "1");
+    command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+    command.stdin(std::process::Stdio::null());
+    Run::of(command.output().unwrap())
+}
+
+/// A graph in a file, its distances, and products.
+fn prepared() -> Desk {
+    let desk = Desk::new();
+    desk.ok("paths random:150 --dtype i32 -o d.npy -q");
+    desk.ok("mul d.npy d.npy --semiring max-plus -o c.npy -q");
+    desk.ok("paths random:150 --dtype i32 --plan");
+    desk
+}
+
+fn bytes(desk: &Desk, name: &str) -> Vec<u8> {
+    std::fs::read(desk.file(name)).unwrap()
+}
+
+#[test]
+fn one_rank_needs_no_mpi() {
+    let desk = prepared();
+    let summary = desk.json("paths random:150 --dtype i32 --distributed 1x1 --block 32 -o one.npy");
+    assert_eq!(bytes(&desk, "one.npy"), bytes(&desk, "d.npy"));
+    assert_eq!((summary["vertices"].as_u64(), summary["received_bytes"].as_u64()), (Some(150), Some(0)));
+    assert_eq!(
+        keys(&summary),
+        [
+            "arithmetic_seconds",
+            "block",
+            "dtype",
+            "grid",
+            "memory_bytes_per_rank",
+            "output",
+            "predecessors_output",
+            "ranks",
+            "read_seconds",
+            "received_bytes",
+            "resumed_after",
+            "schema",
+            "seconds",
+            "semiring",
+            "split",
+            "vertices",
+            "write_seconds"
+        ]
+    );
+    desk.ok("paths random:150 --dtype i32 --predecessors before.npy -q");
+    desk.ok("paths random:150 --dtype i32 --distributed 1x1 --predecessors p.npy -o one.npy");
+    assert_eq!(bytes(&desk, "p.npy"), bytes(&desk, "before.npy"));
+    assert_eq!(bytes(&desk, "one.npy"), bytes(&desk, "d.npy"));
+    // Through a folder of blocks, and back.
+    desk.ok("paths d.npy --distributed 1x1 --block 64 -o blocks");
+    desk.ok("paths blocks --distributed 1x1 -o again.npy");
+    assert_eq!(bytes(&desk, "again.npy"), bytes(&desk, "d.npy"));
+    let text = desk.ok("mul d.npy blocks --semiring max-plus --distributed 1x1 -o product.npy");
+    assert!(text.contains("a product 150 x 150 by 150 x 150, max-plus on i32"), "{text}");
+    assert_eq!(bytes(&desk, "product.npy"), bytes(&desk, "c.npy"));
+    assert!(desk.list().iter().all(|name| !name.starts_with('.')));
+}
+
+#[test]
+fn states_are_kept_and_gone_on_from() {
+    let desk = prepared();
+    desk.ok("paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states -o one.npy");
+    let mut kept: Vec<_> =
+        std::fs::read_dir(desk.file("states")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    kept.sort();
+    assert_eq!(kept, ["step-00000003", "step-00000004"]);
+    let line =
+        "paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states --resume -o two.npy";
+    assert_eq!(desk.json(line)["resumed_after"].as_u64(), Some(4));
+    assert_eq!(bytes(&desk, "two.npy"), bytes(&desk, "d.npy"));
+}
+
+#[test]
+fn a_plan_says_what_is_received_and_needed() {
+    let desk = Desk::new();
+    let plan = desk.json("paths random:131072 --distributed 2x4 --plan");
+    let (n, block) = (131_072_u64, 1024);
+    assert_eq!(plan["received_bytes"].as_u64(), Some(4 * (n * n + n * block) * 4));
+    assert_eq!(
+        plan["memory_bytes_per_rank"].as_u64(),
+        Some(4 * (n * n / 8 + 2 * block * (n / 2 + n / 4) + block * block))
+    );
+    let text = desk.ok("paths random:131072 --distributed 2x4 --plan");
+    assert!(
+        text.contains("8 ranks as 2x4, in blocks of 1024") && text.contains("32.2 GiB by a rank"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let desk = prepared();
+    for (line, code, text) in [
+        ("paths random:9 --distributed 2", 2, "the grid '2'"),
+        ("paths random:9 --block 4", 2, "--distributed"),
+        ("paths random:9 --distributed 1x1 --resume", 2, "--checkpoint"),
+        ("paths random:9 --distributed 1x1 --from 1", 2, "--from with --distributed"),
+        ("paths random:9 --distributed 1x1 --predecessors p.npy", 2, "predecessors over min-plus on f32"),
+        (
+            "paths random:9 --distributed 1x1 --predecessors p.npy --checkpoint s",
+            2,
+            "--checkpoint with --predecessors",
+        ),
+        ("paths random:9 --distributed 1x1 --predecessors p.npy -o p.npy", 2, "both write to p.npy"),
+        ("paths random:9 --distributed 1x1 -o a.csv", 2, "a folder of blocks"),
+        ("paths roads.csv --distributed 1x1", 3, "cannot be read in parts"),
+        ("paths d.npy --distributed 1x1 -o d.npy", 2, "would replace what is read"),
+        ("mul d.npy d.npy --distributed 1x1 --transpose-a", 2, "--transpose-a with --distributed"),
+        ("mul d.npy d.npy --distributed 1x1 --semiring add=x+y;mul=x*y;zero=0", 2, "by its text"),
+    ] {
+        let run = desk.run(line);
+        assert_eq!(run.code, Some(code), "{line}: {}", run.err);
+        assert!(run.err.contains(text), "{line}: {}", run.err);
+    }
+    // Without a launcher there are no two ranks: either there is no MPI, or it counts one.
+    let run = desk.run("paths random:9 --distributed 1x2");
+    assert!(matches!(run.code, Some(2 | 4)), "{}", run.err);
+    assert!(run.err.contains("MPI is not available") || run.err.contains("1 was started"), "{}", run.err);
+}
+
+#[test]
+fn ranks_write_what_one_process_writes() {
+    let desk = prepared();
+    for launcher in launchers() {
+        let run = by(
+            &launcher,
+            4,
+            &desk,
+            "paths random:150 --dtype i32 --distributed 2x2 --block 32 -o many.npy --format json",
+        );
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        // Rank 0 alone speaks.
+        let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(summary["received_bytes"].as_u64(), Some(4 * (150 * 150 + 4 * 32 * 32 + 22 * 22) * 2));
+        assert_eq!(bytes(&desk, "many.npy"), bytes(&desk, "d.npy"));
+        let run = by(&launcher, 3, &desk, "paths d.npy --distributed 3x1 --block 32 --predecessors p.npy -q");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        desk.ok("paths d.npy --predecessors before.npy -q");
+        assert_eq!(bytes(&desk, "p.npy"), bytes(&desk, "before.npy"));
+        let run = by(
+            &launcher,
+            2,
+            &desk,
+            "mul many.npy d.npy --semiring max-plus --distributed 1x2 -o product.npy",
+        );
+        assert_eq!((run.code, run.out.matches("wrote product.npy").count()), (Some(0), 1), "{}", run.err);
+        assert_eq!(bytes(&desk, "product.npy"), bytes(&desk, "c.npy"));
+        let run = by(&launcher, 2, &desk, "paths random:9 --distributed 2x2");
+        assert_eq!((run.code, run.err.matches("2 were started").count()), (Some(2), 1), "{}", run.err);
+        std::fs::create_dir_all(desk.file("other")).unwrap();
+        desk.put("other/precious", "1");
+        let run = by(&launcher, 2, &desk, "paths random:9 --distributed 1x2 -o other");
+        assert_eq!((run.code, run.err.matches("no folder of blocks").count()), (Some(3), 1), "{}", run.err);
+        assert!(desk.list().iter().all(|name| !name.starts_with('.')));
+    }
+}
+
+#[test]
+fn long_sums_are_dealt_by_their_terms() {
+    let desk = Desk::new();
+    let row = |count: usize, separator: &str| {
+        (0..count).map(|x| (x % 7).to_string()).collect::<Vec<_>>().join(separator)
+    };
+    desk.put("a.csv", &row(500, ","));
+    desk.put("b.csv", &row(500, "\n"));
+    // Files of text become files that are read in parts.
+    desk.put("one.csv", "1\n");
+    desk.ok("mul one.csv a.csv -o a.npy -q");
+    desk.ok("mul b.csv one.csv -o b.npy -q");
+    desk.ok("mul a.npy b.npy -o c.npy -q");
+    for launcher in launchers() {
+        let run = by(&launcher, 3, &desk, "mul a.npy b.npy --distributed 3x1 -o thin.npy --format json");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(
+            (summary["split"].as_str(), summary["received_bytes"].as_u64()),
+            (Some("terms"), Some(16))
+        );
+        assert_eq!(bytes(&desk, "thin.npy"), bytes(&desk, "c.npy"));
+    }
+}

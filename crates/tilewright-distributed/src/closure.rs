@@ -1,0 +1,134 @@
+//! The closure of a distributed matrix: blocked Floyd and Warshall in two dimensions.
+
+use crate::{
+    checkpoint::Checkpoints,
+    matrix::DistMatrix,
+    prepare::prepare,
+    step::{self, Room, Steps},
+};
+use core::fmt;
+use tilewright::{DynMut, DynRef, Error, ErrorKind, Joining, Options, SemiringId, Value};
+
+/// When panels are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The row and the column of the next block are updated first, and are on their way while the rest is.
+    #[default]
+    LookAhead,
+    /// Each step ends before the next begins.
+    InOrder,
+}
+
+/// Turns weights of edges into weights of best paths, in place: `D[i,j] = ⊕` over all paths from `i` to `j`, those without an edge included.
+///
+/// For each block `k` of the diagonal: it is closed and sent along its row and its column; `D[k,:] = D[k,k] ⊗ D[k,:]` and `D[:,k] = D[:,k] ⊗ D[k,k]`, which are sent
+/// along columns and rows; then everywhere `D = D ⊕ D[:,k] ⊗ D[k,:]`.
+/// All ranks together receive [`closure_bytes`](crate::closure_bytes) bytes.
+///
+/// Each element joins the same terms in the same order on every grid, so that the bits are those of one rank with the same size of blocks. Where sums are exact
+/// (integers, whole floats, bottlenecks, or-and), they are those of [`tilewright::paths`], too.
+///
+/// ```
+/// use tilewright::{SemiringId, Value};
+/// use tilewright_distributed::{Closure, DistMatrix, Grid, Shape, threads};
+/// let found = threads::run(2, |group| {
+///     let grid = Grid::new(group, Shape { rows: 1, cols: 2 })?;
+///     let inf = f32::INFINITY;
+///     let roads = [[0.0, 3.0, 9.0], [3.0, 0.0, 4.0], [inf, 4.0, 0.0]];
+///     let mut d = DistMatrix::from_fn(&grid, 3, 3, 2, |i, j| roads[i][j])?;
+///     Closure::new(SemiringId::MinPlus).run(&mut d)?;
+///     d.gather().map(|d| d.as_ref().get(0, 2))
+/// });
+/// assert!(found.into_iter().all(|d| d.is_ok_and(|d| d == Some(Value::Float(7.0)))));
+/// ```
+#[derive(Clone, Copy)]
+pub struct Closure<'o> {
+    /// What makes a path good.
+    pub semiring: SemiringId,
+    /// How products are computed on each rank.
+    pub options: Options<'o>,
+    /// When panels are sent.
+    pub order: Order,
+    /// Where states are kept on the way.
+    pub checkpoints: Option<&'o Checkpoints>,
+    /// Called by each rank before each step, with its number from 0 on and the number of steps. An error ends the closure at every rank.
+    #[allow(clippy::type_complexity)]
+    pub before_step: Option<&'o dyn Fn(usize, usize) -> Result<(), Error>>,
+}
+
+impl fmt::Debug for Closure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Closure")
+            .field("semiring", &self.semiring)
+            .field("options", &self.options)
+            .field("order", &self.order)
+            .field("checkpoints", &self.checkpoints)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'o> Closure<'o> {
+    /// On this processor, with look-ahead, without checkpoints.
+    pub fn new(semiring: SemiringId) -> Self {
+        let options = Options { backend: tilewright::Backend::Cpu, ..Options::default() };
+        Self { semiring, options, order: Order::default(), checkpoints: None, before_step: None }
+    }
+
+    /// Closes `d`. Every rank of its grid calls it.
+    ///
+    /// # Errors
+    /// The same at every rank: `not-square`; `unsupported` for a semiring that has no paths on these elements, and where sums of integers may leave their
+    /// range; `negative-cycle` names a vertex of one; `device` names the step, the rank and its host. `d` is undefined then.
+    pub fn run(&self, d: &mut DistMatrix<'_>) -> Result<(), Error> {
+        let (rows, cols) = (d.rows().len, d.cols().len);
+        if rows != cols {
+            return Err(ErrorKind::NotSquare { what: "D", rows, cols }.into());
+        }
+        let prepared = prepare(self.semiring, d);
+        d.grid().world().agree(prepared, "looking at the weights")?;
+        self.run_from(d, 0)
+    }
+
+    /// As [`Closure::run`], of a matrix in which so many steps are done: one that [`Checkpoints::resume`] gave.
+    ///
+    /// # Errors
+    /// As [`Closure::run`].
+    pub fn run_from(&self, d: &mut DistMatrix<'_>, done: usize) -> Result<(), Error> {
+        let (world, count) = (d.grid().world(), d.rows().blocks());
+        let room = world.agree(Room::new(d), "taking memory for panels")?;
+        let mut steps = Steps { d, asked: self, room, fault: None };
+        let mut coming = None;
+        for k in done..count {
+            let before = self.before_step.map_or(Ok(()), |before| before(k, count));
+            let status = steps.status().and(before);
+            world.agree(status, &format!("step {} of {count}", k + 1))?;
+            let panels = match coming.take() {
+                Some(coming) => coming,
+                None => steps.begin(k)?,
+            };
+            let panels = panels.wait()?;
+            let is_due = self.checkpoints.is_some_and(|to| to.is_due(k + 1, done, count));
+            // A state that is kept is one between two steps.
+            let is_ahead = self.order == Order::LookAhead && k + 1 < count && !is_due;
+            coming = steps.update(k, &panels, is_ahead)?;
+            steps.reuse(panels);
+            if let Some(to) = self.checkpoints.filter(|_| is_due) {
+                let status = steps.status();
+                world.agree(status, &format!("step {} of {count}", k + 1))?;
+                to.write(steps.d, self.semiring, k + 1)?;
+            }
+        }
+        let status = steps.status();
+        world.agree(status, &format!("step {count} of {count}"))
+    }
+
+    pub(crate) fn product(
+        &self,
+        a: DynRef<'_>,
+        b: DynRef<'_>,
+        c: DynMut<'_>,
+        joining: Joining<Value>,
+    ) -> Result<(), Error> {
+        step::product(self.semiring, (a, b), c, joining, &self.options)
+    }
+}

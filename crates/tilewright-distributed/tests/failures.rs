@@ -1,0 +1,131 @@
+//! What one rank does wrong is an error at every rank; states on the way lead to the same bits.
+
+use crate::common::{GRIDS, dealt, on_grid, same_bits, weights};
+use std::{fs, path::Path};
+use tilewright::{DType, Error, ErrorKind, Matrix, SemiringId};
+use tilewright_distributed::{Checkpoints, Closure};
+
+fn broken() -> Error {
+    ErrorKind::OutOfMemory { what: "a test", bytes: 7 }.into()
+}
+
+#[test]
+fn an_error_at_any_step_of_any_rank_is_everybody_s() {
+    let (n, block) = (37, 8);
+    let whole = weights(SemiringId::MinPlus, DType::F32, n, n);
+    for &(rows, cols) in GRIDS.iter().filter(|(rows, cols)| rows * cols > 1) {
+        for step in 0..5 {
+            let rank = (step * 5 + 1) % (rows * cols);
+            let all = on_grid((rows, cols), |grid| {
+                let fail = |at, count| {
+                    assert_eq!(count, 5);
+                    if (at, grid.world().rank()) == (step, rank) { Err(broken()) } else { Ok(()) }
+                };
+                let mut d = dealt(grid, whole.as_ref(), block)?;
+                Closure { before_step: Some(&fail), ..Closure::new(SemiringId::MinPlus) }.run(&mut d)
+            });
+            for error in all {
+                let error = error.unwrap_err();
+                let text = error.to_string();
+                assert_eq!(error.code(), "device");
+                assert!(text.starts_with(&format!("step {} of 5 on ", step + 1)), "{text}");
+                assert!(text.contains(&format!(": rank ({rank}): ")), "{text}");
+                assert!(text.ends_with("7 bytes could not be allocated for a test"), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_negative_cycle_is_named_at_every_rank() {
+    let mut whole = Matrix::filled(20, 20, 5_i32).unwrap();
+    (whole[(13, 4)], whole[(4, 13)]) = (-9, 3);
+    let whole = whole.into();
+    let expected = on_grid((1, 1), |grid| {
+        Closure::new(SemiringId::MinPlus).run(&mut dealt(grid, tilewright::DynMatrix::as_ref(&whole), 4)?)
+    });
+    let expected = expected[0].as_ref().unwrap_err().to_string();
+    assert!(expected.contains("13") && expected.contains("weight -6"), "{expected}");
+    for error in
+        on_grid((2, 3), |grid| Closure::new(SemiringId::MinPlus).run(&mut dealt(grid, whole.as_ref(), 4)?))
+    {
+        let error = error.unwrap_err();
+        assert_eq!((error.code(), error.to_string()), ("negative-cycle", expected.clone()));
+    }
+}
+
+#[test]
+fn what_has_no_closure_is_refused_at_every_rank() {
+    let refused = |semiring, whole: tilewright::DynMatrix| {
+        let all = on_grid((2, 2), |grid| Closure::new(semiring).run(&mut dealt(grid, whole.as_ref(), 4)?));
+        let all: Vec<_> = all.into_iter().map(|error| error.unwrap_err().to_string()).collect();
+        assert!(all.iter().all(|text| *text == all[0]), "{all:?}");
+        all[0].clone()
+    };
+    let text = refused(SemiringId::MinPlus, Matrix::filled(4, 5, 1.0_f32).unwrap().into());
+    assert!(text.contains("4x5"), "{text}");
+    let text = refused(SemiringId::PlusTimes, Matrix::filled(9, 9, 1.0_f32).unwrap().into());
+    assert!(text.contains("best paths over plus-times"), "{text}");
+    let text = refused(SemiringId::MinPlus, Matrix::filled(9, 9, 1_000_000_000_i32).unwrap().into());
+    assert!(text.contains("a path of 8 edges"), "{text}");
+    let mut negative = Matrix::filled(9, 9, 0.5_f32).unwrap();
+    negative[(8, 2)] = -1.0;
+    let text = refused(SemiringId::MaxTimes, negative.into());
+    assert!(text.contains("W[8, 2] = -1"), "{text}");
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_closure_goes_on_from_its_newest_state_on_another_grid() {
+    let (n, block, semiring) = (61, 8, SemiringId::MinPlus);
+    let whole = weights(semiring, DType::F32, n, n);
+    let run = |grid: (usize, usize), folder: &Path, stop: usize| {
+        let to = Checkpoints::new(folder, 2);
+        on_grid(grid, |grid| {
+            let fail = |at, _| if at == stop && grid.world().rank() == 0 { Err(broken()) } else { Ok(()) };
+            let closure =
+                Closure { before_step: Some(&fail), checkpoints: Some(&to), ..Closure::new(semiring) };
+            match to.resume(grid, semiring, n, block, DType::F32)? {
+                Some((mut d, done)) => {
+                    closure.run_from(&mut d, done)?;
+                    Ok((d.gather()?, done))
+                }
+                None => {
+                    let mut d = dealt(grid, whole.as_ref(), block)?;
+                    closure.run(&mut d)?;
+                    Ok((d.gather()?, 0))
+                }
+            }
+        })
+    };
+    let desk = tempfile::tempdir().unwrap();
+    let folder = |name: &str| desk.path().join(name);
+    let undisturbed = run((1, 1), &folder("whole"), usize::MAX).swap_remove(0).unwrap().0;
+    assert_eq!(names(&folder("whole")), ["step-00000004", "step-00000006"]);
+    for stop in 1..8 {
+        let here = folder(&format!("stop-{stop}"));
+        for error in run((2, 2), &here, stop) {
+            assert_eq!(error.unwrap_err().code(), "device");
+        }
+        let kept = if here.exists() { names(&here) } else { Vec::new() };
+        assert!(kept.len() <= 2 && kept.iter().all(|name| name.starts_with("step-")), "{kept:?}");
+        for found in run((1, 3), &here, usize::MAX) {
+            let (found, done) = found.unwrap();
+            assert_eq!(done, stop / 2 * 2);
+            assert!(same_bits(found.as_ref(), undisturbed.as_ref()), "{stop}");
+        }
+    }
+    // A state of another closure is refused.
+    for error in on_grid((1, 2), |grid| {
+        let to = Checkpoints::new(folder("whole"), 2);
+        to.resume(grid, SemiringId::MaxMin, n, block, DType::F32).map(|_| ())
+    }) {
+        assert_eq!(error.unwrap_err().code(), "bad-file");
+    }
+}

@@ -1,0 +1,10 @@
+//! All tests of this crate, in one program.
+#![allow(clippy::unwrap_used)] // In helpers, as in tests.
+
+mod closure;
+mod common;
+mod failures;
+mod files;
+mod mpi;
+mod predecessors;
+mod product;
