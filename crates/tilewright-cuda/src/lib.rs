@@ -30,7 +30,8 @@ pub use device::{
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use engine::{
     Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
-    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Timing, sets_beyond_cache,
+    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Timing, With,
+    sets_beyond_cache,
 };
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};

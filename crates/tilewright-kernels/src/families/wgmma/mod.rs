@@ -16,6 +16,7 @@ use crate::{
     kernel::{Family, Kernel, Make, launch::Launch},
     program::{Program, Source},
     request::Request,
+    scaling::Place,
 };
 use menu::{CONSUMERS, TILES, Tile};
 use tilewright_arch::{Architecture, ComputeCapability};
@@ -43,8 +44,9 @@ pub fn wgmma_tiles() -> Vec<[u32; 6]> {
     TILES.iter().map(Tile::id).collect()
 }
 
-/// Sums of a thread that leave it registers for as many others.
+/// Sums of a thread that leave it registers for as many others, and for scales of columns as well.
 const MOST_PROMOTED: u32 = 96;
+const MOST_BY_COLUMNS: u32 = 64;
 
 struct Wgmma;
 
@@ -71,7 +73,12 @@ impl Tiles for Wgmma {
 
     fn fits(work: &Work, tile: &Tile) -> bool {
         // The GPUs with these instructions have room for all, but their threads have no registers for large sums twice.
-        !work.element.promotes || tile.sums() <= MOST_PROMOTED
+        let most = match (work.element.promotes, work.scaling.place()) {
+            (false, _) => return true,
+            (true, Place::ByColumns) => MOST_BY_COLUMNS,
+            (true, _) => MOST_PROMOTED,
+        };
+        tile.sums() <= most
     }
 
     fn tiles(work: &Work, tile: &Tile) -> u64 {
@@ -133,7 +140,7 @@ impl Tiles for Wgmma {
                 kernel.entry(),
                 [blocks, 1, 1],
                 [tile.threads(), 1, 1],
-                named(arguments.into_iter().chain(finish.arguments())),
+                named(arguments.into_iter().chain(finish.arguments()).chain(product.scaling.arguments())),
             )
             .with_cluster([tile.cluster, 1, 1])
             .with_dynamic_shared_memory(tile.shared_memory())
@@ -175,6 +182,7 @@ fn program(
         ("STORES_BOXES", work.boxes.is_some().into()),
         ("SPLITS", splits.into()),
         ("PROMOTES", product.element.promotes.into()),
+        product.scaling.constant(),
     ];
     let finish = product.finish_of(splits);
     let constants = [&constants[..], &finish.constants()].concat();
@@ -187,7 +195,7 @@ fn program(
         (false, None) => ".rows",
     };
     let fast = product.element.suffix(request);
-    program.name = format!("{}.{}.{a}.{b}{stores}{fast}{}", program.name, tile.name(), finish.suffix());
+    program.name = format!("{}.{}.{a}.{b}{stores}{fast}{}{}", program.name, tile.name(), finish.suffix(), product.scaling.suffix());
     program.config += &instruction::multiply_add(&product.element, tile.n, by_terms);
     program
 }
