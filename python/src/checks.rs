@@ -73,7 +73,12 @@ pub fn check_scale(py: Python<'_>, what: &str, scale: &Array) -> PyResult<()> {
     let is_number = scale.shape.iter().all(|&extent| extent == 1);
     if scale.shape.len() != 2 && !is_number {
         let message = format!("{what} has shape {:?}, but scales are a number or a matrix", scale.shape);
-        return refuse(py, "result-mismatch", &message, "give one for each row as a matrix of one column: scale[:, None]");
+        return refuse(
+            py,
+            "result-mismatch",
+            &message,
+            "give one for each row as a matrix of one column: scale[:, None]",
+        );
     }
     Ok(())
 }

@@ -57,9 +57,9 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// activation : {'relu', 'gelu'}, optional
 ///     What becomes of each element at last. ``'gelu'`` is the approximation by tanh, as torch's ``gelu(x, approximate='tanh')``.
 /// scale_a, scale_b : array of float32, optional
-///     What `a` and `b` are multiplied by first, where they are matrices of 8-bit floats, and plus-times is computed. The shape says for what one number is: all of `a` (``1 x 1``, or
-///     no dimension), a row (``m x 1``), 128 terms of a row (``m x ceil(k / 128)``), or 128 terms of 128 rows (``ceil(m / 128) x ceil(k / 128)``); of `b` the same, transposed: ``1 x n``,
-///     ``ceil(k / 128) x n`` and ``ceil(k / 128) x ceil(n / 128)``.
+///     What `a` and `b`, matrices of 8-bit floats, are multiplied by first, for plus-times. The shape says for what one number is: all of `a` (``1 x 1``, or no
+///     dimension), a row (``m x 1``), 128 terms of a row (``m x ceil(k / 128)``), or 128 terms of 128 rows (``ceil(m / 128) x ceil(k / 128)``). Those of
+///     `b` are the same, transposed: ``1 x n``, ``ceil(k / 128) x n`` and ``ceil(k / 128) x ceil(n / 128)``.
 /// arg : bool, default False
 ///     Also gives, for each element of the result, the smallest `k` whose term it is, or -1 for none, as 32-bit integers.
 ///     For semirings whose sum selects one of its terms.
@@ -130,7 +130,8 @@ pub fn matmul<'py>(
             "semiring",
             semiring.map_or_else(|| "plus-times".into_bound_py_any(py), |s| s.into_bound_py_any(py))?,
         )?;
-        let others = [("alpha", alpha), ("beta", beta), ("bias", bias), ("scale_a", scale_a), ("scale_b", scale_b)];
+        let others =
+            [("alpha", alpha), ("beta", beta), ("bias", bias), ("scale_a", scale_a), ("scale_b", scale_b)];
         others.into_iter().try_for_each(|(key, number)| options.set_item(key, number))?;
         options.set_item("activation", activation)?;
         options.set_item("accumulate", accumulate)?;

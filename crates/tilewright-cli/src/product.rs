@@ -59,7 +59,10 @@ pub fn check_scales(semiring: &Meaning, given: Scales<()>, dtype: Option<DType>)
         _ => return Ok(()),
     };
     let what = format!("{option} is not defined for {of}");
-    Err(Failure::usage(what, "only plus-times on e4m3 and e5m2 has scales: --dtype e4m3, or --alpha for one factor"))
+    Err(Failure::usage(
+        what,
+        "only plus-times on e4m3 and e5m2 has scales: --dtype e4m3, or --alpha for one factor",
+    ))
 }
 
 impl<'a> AnyProduct<'a> {

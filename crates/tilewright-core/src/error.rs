@@ -64,7 +64,11 @@ pub enum ErrorKind {
     ResultMismatch { what: &'static str, rows: usize, cols: usize, m: usize, n: usize },
 
     /// The shapes that the scales of an operand may have.
-    #[error("the scales of {what} are {}, but those of this product are {}", extents(found), either(expected))]
+    #[error(
+        "the scales of {what} are {}, but those of this product are {}",
+        extents(found),
+        either(expected)
+    )]
     ScaleMismatch { what: &'static str, found: [usize; 2], expected: Vec<[usize; 2]> },
 
     #[error("batch counts differ: A has {a}, B has {b}, C has {c}")]

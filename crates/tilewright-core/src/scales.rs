@@ -223,7 +223,8 @@ impl Scales<Layout> {
                         let [row, col] = one.shape(rows, k);
                         if is_b { [col, row] } else { [row, col] }
                     };
-                    let mut expected = Granularity::ALL.map(shape).to_vec();
+                    let mut expected: Vec<_> = Granularity::ALL.map(shape).into();
+                    expected.sort_unstable();
                     expected.dedup();
                     let found = [layout.rows, layout.cols];
                     Err(ErrorKind::ScaleMismatch { what, found, expected }.into())
@@ -372,7 +373,7 @@ mod tests {
         let error = scales(2, 2).checked(id, "plus-times", DType::E4m3, &p).unwrap_err();
         assert_eq!(error.code(), "result-mismatch");
         let text = error.to_string();
-        assert!(text.contains("scales of B are 2x2") && text.contains("1x1, 1x100, 2x100 or 2x1"), "{text}");
+        assert!(text.contains("scales of B are 2x2") && text.contains("1x1, 1x100, 2x1 or 2x100"), "{text}");
         assert!(error.hint().unwrap().contains("128"), "{error:?}");
         assert!(scales(2, 1).checked(id, "plus-times", DType::E4m3, &p).is_ok());
         let error = scales(1, 1).checked(id, "plus-times", DType::F16, &p).unwrap_err();

@@ -53,8 +53,10 @@ where
     let bias = matrix::<O>([1, n], false, whole(4));
     let of_a = case.scales[0].map(|one| matrix::<f32>(one.shape(m, k), scales_by, power(0)));
     let of_b = case.scales[1].map(|one| matrix::<f32>(one.shape(n, k), scales_by, power(1)));
-    let scales =
-        Scales { a: of_a.as_ref().map(|x| x.as_ref().into()), b: of_b.as_ref().map(|x| x.as_ref().t().into()) };
+    let scales = Scales {
+        a: of_a.as_ref().map(|x| x.as_ref().into()),
+        b: of_b.as_ref().map(|x| x.as_ref().t().into()),
+    };
     let epilogue =
         Epilogue { bias: case.has_bias.then(|| bias.as_ref().into()), activation: Activation::Relu };
     let [alpha, beta] = case.factors.map(f32::from);
@@ -62,7 +64,8 @@ where
     let (a, b) = (a.as_ref(), b.as_ref());
     reference::multiply_scaled(wanted.as_mut(), a, b, &update, epilogue, scales).unwrap();
     for isa in isas() {
-        let options = Options { isa: Some(isa), threads: case.threads, epilogue, scales, ..Options::default() };
+        let options =
+            Options { isa: Some(isa), threads: case.threads, epilogue, scales, ..Options::default() };
         let mut c = matrix::<O>([m, n], c_by, |_| 0.0);
         c.as_mut().fill_with(|i, j| old[(i, j)]);
         multiply(c.as_mut(), a, b, &update, &options).unwrap();
@@ -85,7 +88,15 @@ fn rows_beyond_those_of_one_turn_have_their_scales() {
         let by_columns = [false, true, false, false];
         let (factors, has_bias, threads, seed) = ([1, 0], false, 2, 7);
         let size = [400, 700, 260];
-        agrees::<E4m3, f16>(&Case { size, by_columns, scales: [scales; 2], factors, has_bias, threads, seed });
+        agrees::<E4m3, f16>(&Case {
+            size,
+            by_columns,
+            scales: [scales; 2],
+            factors,
+            has_bias,
+            threads,
+            seed,
+        });
     }
 }
 

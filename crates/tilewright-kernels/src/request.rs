@@ -2,7 +2,9 @@
 
 use crate::{scalar::Scalar, user_semiring::UserSemiring, variant::Variant};
 use tilewright_arch::{ComputeCapability, Gpu};
-use tilewright_core::{DType, Epilogue, Error, ErrorKind, Joining, Layout, Math, Problem, Scales, SemiringId, Value};
+use tilewright_core::{
+    DType, Epilogue, Error, ErrorKind, Joining, Layout, Math, Problem, Scales, SemiringId, Value,
+};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
 ///

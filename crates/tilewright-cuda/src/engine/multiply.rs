@@ -4,7 +4,9 @@ use super::in_place::MOST_ALIGNMENT;
 use super::product::{Beside, With};
 use super::{Engine, Prepared};
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
-use tilewright_core::{Activation, Epilogue, Error, Joining, Layout, Math, Problem, Scales, SemiringId, Value};
+use tilewright_core::{
+    Activation, Epilogue, Error, Joining, Layout, Math, Problem, Scales, SemiringId, Value,
+};
 use tilewright_kernels::{Alignment, Batch, Kernel, Request, Selection, UserSemiring, Variant, select};
 
 /// What is to be computed between matrices on a device.

@@ -126,9 +126,7 @@ pub(super) fn check_scales(recipe: &Recipe, found: Scales<Operand>) -> Result<()
             }
         };
         if found.dtype != DType::F32 {
-            return Err(
-                ErrorKind::DTypeMismatch { what, expected: DType::F32, found: found.dtype }.into()
-            );
+            return Err(ErrorKind::DTypeMismatch { what, expected: DType::F32, found: found.dtype }.into());
         }
         if layout != found.layout {
             let why = format!("the recipe was made for {layout:?}, and it has {:?}", found.layout);

@@ -128,7 +128,11 @@ impl Planned {
     ) -> Result<(), Error> {
         // SAFETY: the caller's promise.
         unsafe {
-            self.run_all(workspace, (a.into(), b.into(), c.into()), Beside { with: With::default(), arg: Some(arg) })
+            self.run_all(
+                workspace,
+                (a.into(), b.into(), c.into()),
+                Beside { with: With::default(), arg: Some(arg) },
+            )
         }
     }
 

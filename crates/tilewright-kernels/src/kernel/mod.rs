@@ -157,9 +157,7 @@ impl Kernel {
                 "compute one at a time",
             ),
             _ if WITH_SCALES.contains(&self.name) => return Ok(()),
-            _ => {
-                ("operands without scales", format!("{} are asked for", scales.name()), "use wgmma or mma")
-            }
+            _ => ("operands without scales", format!("{} are asked for", scales.name()), "use wgmma or mma"),
         };
         Err(Refusal { kernel: self.name, needs: needs.into(), found, hint: hint.into() })
     }

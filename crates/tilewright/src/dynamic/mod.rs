@@ -178,7 +178,12 @@ impl<'a> DynProduct<'a> {
         let c = Layout::row_major(a.rows, b.cols);
         let query = Query::new(self.semiring, self.a.dtype(), Problem::new(a, b, c)?);
         let Ok(epilogue) = self.epilogue.try_map(|_| Ok::<_, core::convert::Infallible>(()));
-        Ok(query.giving(self.output)?.joining(self.joining).math(self.options.math).epilogue(epilogue).scales(self.scales.map(|one| one.layout())))
+        Ok(query
+            .giving(self.output)?
+            .joining(self.joining)
+            .math(self.options.math)
+            .epilogue(epilogue)
+            .scales(self.scales.map(|one| one.layout())))
     }
 
     /// The backend that will do the work, and why where the choice is left to [`Backend::Auto`].

@@ -10,8 +10,8 @@ use crate::{
 };
 use core::fmt;
 use tilewright_core::{
-    DType, DynMut, DynRef, Element, Epilogue, Error, ErrorKind, Joining, Layout, Problem, Scales,
-    Semiring, SemiringId, Update, Value, expressions::Expressions,
+    DType, DynMut, DynRef, Element, Epilogue, Error, ErrorKind, Joining, Layout, Problem, Scales, Semiring,
+    SemiringId, Update, Value, expressions::Expressions,
 };
 
 /// A function that computes one product of A and B into C, joined with what C holds where the last argument says so.

@@ -23,8 +23,7 @@ use std::time::Instant;
 #[cfg(feature = "cuda")]
 use tilewright_core::semiring::Meaning;
 use tilewright_core::{
-    BatchMut, BatchRef, DynMut, DynRef, Element, Epilogue, Error, MatMut, Scales, Semiring, Update,
-    domain,
+    BatchMut, BatchRef, DynMut, DynRef, Element, Epilogue, Error, MatMut, Scales, Semiring, Update, domain,
 };
 #[cfg(feature = "cuda")]
 use tilewright_kernels::{UserSemiring, Variant};

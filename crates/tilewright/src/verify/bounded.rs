@@ -6,8 +6,8 @@ use super::{
 };
 use crate::dynamic::typed;
 use tilewright_core::{
-    Activation, DType, DynRef, Epilogue, Error, Factors, Granularity, Joining, MatRef, Math, Problem, Scales, Value,
-    bf16, f16,
+    Activation, DType, DynRef, Epilogue, Error, Factors, Granularity, Joining, MatRef, Math, Problem, Scales,
+    Value, bf16, f16,
 };
 
 /// Rows that are summed together, so that B is read once for all of them.

@@ -133,47 +133,62 @@ __device__ __forceinline__ void multiply(Acc (&sums)[ROWS][COLS][4], unsigned st
     }
 }
 
-// What a thread's sums are multiplied by in a block of terms: a factor of each of its rows, and of each column or of all, which are 64 at most.
-struct Factors {
-    float rows[ROWS][2], cols[SCALES == BY_COLUMN ? COLS * 2 : 1];
+// What a thread's sums are multiplied by: the scales of its rows and of its columns.
+template <bool EACH> struct Factors {
+    // Every lane brings one of 32 rows.
+    float own_rows[(ROWS + 1) / 2];
+    ColumnScales<COLS * 8, EACH> cols;
 
-    __device__ __forceinline__ Factors(const Scales& scales, int row, int col, int block)
+    // In a block of terms, from a row and column of the warp on.
+    __device__ __forceinline__ void load(const Scales& scales, int row, int col, int block)
     {
-        if constexpr (!SCALES_PARTS) return;
-        const int lane = threadIdx.x % WARP;
 #pragma unroll
-        for (int i = 0; i < ROWS * 2; ++i) rows[i / 2][i % 2] = scales.row(row + i / 2 * 16 + i % 2 * 8 + lane / 4, block);
-#pragma unroll
-        for (int i = 0; i < int(sizeof(cols) / sizeof(float)); ++i) cols[i] = scales.col(col + (SCALES == BY_COLUMN ? i / 2 * 8 + lane % 4 * 2 + i % 2 : 0), block);
+        for (int i = 0; i < (ROWS + 1) / 2; ++i) own_rows[i] = scales.row(row + i * WARP + threadIdx.x % WARP, block);
+        cols.load(scales, col, block);
     }
 
-    // Of sum x of the product of 16 x 8 at (i, j).
-    __device__ float of(int i, int j, int x) const { return rows[i][x / 2] * cols[SCALES == BY_COLUMN ? j * 2 + x % 2 : 0]; }
+    // Of the thread's rows: lane / 4 of each eight.
+    __device__ __forceinline__ void of_rows(float (&rows)[ROWS][2]) const
+    {
+#pragma unroll
+        for (int i = 0; i < ROWS * 2; ++i) rows[i / 2][i % 2] = __shfl_sync(~0u, own_rows[i / 4], i % 4 * 8 + threadIdx.x % WARP / 4);
+    }
 };
 
 // Multiplies complete sums by the scales of their rows and columns.
 __device__ __forceinline__ void scale_sums(Acc (&sums)[ROWS][COLS][4], const Scales& scales, int row, int col)
 {
-    const int lane = threadIdx.x % WARP;
+    Factors<true> factors;
+    factors.load(scales, row, col, 0);
+    float of_rows[ROWS][2];
+    factors.of_rows(of_rows);
 #pragma unroll
-    for (int i = 0; i < ROWS * COLS * 4; ++i) {
-        const int block = i / 4, y = row + block / COLS * 16 + i / 2 % 2 * 8 + lane / 4, x = col + block % COLS * 8 + lane % 4 * 2 + i % 2;
-        sums[block / COLS][block % COLS][i % 4] *= scales.row(y, 0) * scales.col(x, 0);
+    for (int j = 0; j < COLS * 2; ++j) {
+        const float of_col = factors.cols.of(j / 2, j % 2);
+#pragma unroll
+        for (int i = 0; i < ROWS * 2; ++i) sums[i / 2][j / 2][i % 2 * 2 + j % 2] *= of_rows[i / 2][i % 2] * of_col;
     }
 }
 
 // As above, of floats of 8 bits, with the sums of each stage added up as floats, times these factors where there are scales.
-__device__ __forceinline__ void multiply_and_promote(Acc (&sums)[ROWS][COLS][4], unsigned stage, int row, int col, const Factors& factors)
+__device__ __forceinline__ void multiply_and_promote(Acc (&sums)[ROWS][COLS][4], unsigned stage, int row, int col, const Factors<SCALES == BY_COLUMN>& factors)
 {
     enum : int { STEPS = ROW_BYTES / STEP_BYTES };
     unsigned a[STEPS][ROWS][4];
 #pragma unroll
     for (int i = 0; i < STEPS * ROWS; ++i) TileA::load(a[i / ROWS][i % ROWS], stage, row + i % ROWS * 16, i / ROWS, true);
+    float of_rows[ROWS][2];
+    if constexpr (SCALES_PARTS) factors.of_rows(of_rows);
 #pragma unroll
     for (int j = 0; j < COLS / 2; ++j) {
         unsigned b[STEPS][4];
 #pragma unroll
         for (int step = 0; step < STEPS; ++step) TileB::load(b[step], stage + TileA::BYTES, col + j * 16, step, false);
+        float of_cols[4];
+        if constexpr (SCALES_PARTS) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) of_cols[i] = factors.cols.of(j * 2 + i / 2, i % 2);
+        }
 #pragma unroll
         for (int i = 0; i < ROWS * 2; ++i) {
             Acc part[4] = {};
@@ -183,7 +198,7 @@ __device__ __forceinline__ void multiply_and_promote(Acc (&sums)[ROWS][COLS][4],
             for (int x = 0; x < 4; ++x) {
                 Acc& sum = sums[i / 2][j * 2 + i % 2][x];
                 if constexpr (SCALES_PARTS) {
-                    sum = fmaf(factors.of(i / 2, j * 2 + i % 2, x), part[x], sum);
+                    sum = fmaf(of_rows[i / 2][x / 2] * of_cols[i % 2 * 2 + x % 2], part[x], sum);
                 } else {
                     sum += part[x];
                 }
@@ -246,7 +261,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const unsigned stage = stages + step % STAGES * STAGE_BYTES;
         if constexpr (PROMOTES) {
             // Two stages are a block of terms for scales.
-            const Factors factors(scales, row + warp_row, col + warp_col, (first + step) * int(TILE_K) / int(SCALE_TERMS));
+            Factors<SCALES == BY_COLUMN> factors;
+            if constexpr (SCALES_PARTS) factors.load(scales, row + warp_row, col + warp_col, (first + step) * int(TILE_K) / int(SCALE_TERMS));
             multiply_and_promote(own, stage, warp_row, warp_col, factors);
         } else {
             multiply(own, stage, warp_row, warp_col);

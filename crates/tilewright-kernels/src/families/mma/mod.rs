@@ -179,6 +179,12 @@ fn program(
     let [a, b] = by_terms.map(|by_terms| if by_terms { "k" } else { "mn" });
     let parts = if splits { ".parts" } else { "" };
     let fast = product.element.suffix(request);
-    program.name = format!("{}.{}.{a}.{b}{parts}{fast}{}{}", program.name, tile.name(), finish.suffix(), product.scaling.suffix());
+    program.name = format!(
+        "{}.{}.{a}.{b}{parts}{fast}{}{}",
+        program.name,
+        tile.name(),
+        finish.suffix(),
+        product.scaling.suffix()
+    );
     program
 }

@@ -68,11 +68,12 @@ impl Work {
         }
     }
 
-    /// Instructions with which a thread adds one sum of a stage to its own; 0 where sums stay in the tensor cores. A scale of a column is multiplied with that of the row first.
+    /// Cycles in which a warp adds one sum of a stage to its own; 0 where sums stay in the tensor cores. With a scale for each column it takes a multiplication more, and for every second
+    /// sum a shuffle, of which a multiprocessor issues one in a cycle, not four.
     pub fn promoting(&self) -> f64 {
         match (self.element.promotes, self.scaling.place()) {
             (false, _) => 0.0,
-            (true, Place::ByColumns) => 2.0,
+            (true, Place::ByColumns) => 4.0,
             (true, _) => 1.0,
         }
     }

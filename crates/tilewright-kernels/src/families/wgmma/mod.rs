@@ -16,7 +16,6 @@ use crate::{
     kernel::{Family, Kernel, Make, launch::Launch},
     program::{Program, Source},
     request::Request,
-    scaling::Place,
 };
 use menu::{CONSUMERS, TILES, Tile};
 use tilewright_arch::{Architecture, ComputeCapability};
@@ -44,9 +43,8 @@ pub fn wgmma_tiles() -> Vec<[u32; 6]> {
     TILES.iter().map(Tile::id).collect()
 }
 
-/// Sums of a thread that leave it registers for as many others, and for scales of columns as well.
+/// Sums of a thread that leave it registers for as many others.
 const MOST_PROMOTED: u32 = 96;
-const MOST_BY_COLUMNS: u32 = 64;
 
 struct Wgmma;
 
@@ -73,12 +71,7 @@ impl Tiles for Wgmma {
 
     fn fits(work: &Work, tile: &Tile) -> bool {
         // The GPUs with these instructions have room for all, but their threads have no registers for large sums twice.
-        let most = match (work.element.promotes, work.scaling.place()) {
-            (false, _) => return true,
-            (true, Place::ByColumns) => MOST_BY_COLUMNS,
-            (true, _) => MOST_PROMOTED,
-        };
-        tile.sums() <= most
+        !work.element.promotes || tile.sums() <= MOST_PROMOTED
     }
 
     fn tiles(work: &Work, tile: &Tile) -> u64 {
@@ -195,7 +188,13 @@ fn program(
         (false, None) => ".rows",
     };
     let fast = product.element.suffix(request);
-    program.name = format!("{}.{}.{a}.{b}{stores}{fast}{}{}", program.name, tile.name(), finish.suffix(), product.scaling.suffix());
+    program.name = format!(
+        "{}.{}.{a}.{b}{stores}{fast}{}{}",
+        program.name,
+        tile.name(),
+        finish.suffix(),
+        product.scaling.suffix()
+    );
     program.config += &instruction::multiply_add(&product.element, tile.n, by_terms);
     program
 }

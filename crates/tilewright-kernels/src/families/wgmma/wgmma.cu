@@ -152,39 +152,45 @@ struct Corner {
     int row, col, block;
 };
 
-// What a thread's sums of a stage are multiplied by: a factor of each of its rows, and of each column or 64 columns.
-struct Factors {
-    float rows[WAVES][2], cols[SCALES == BY_COLUMN ? TILE_N / 4 : TILE_N / 64 + (TILE_N % 64 != 0)];
+// What a thread's sums are multiplied by: the scales of its rows and of its columns.
+template <bool EACH> struct Factors {
+    float rows[WAVES][2];
+    ColumnScales<TILE_N, EACH> cols;
 
-    // Behind the last block of terms there are zeros.
-    __device__ __forceinline__ Factors(const Scales& scales, const Corner& at)
+    // In a block of terms; behind the last there are zeros.
+    __device__ __forceinline__ void load(const Scales& scales, const Corner& at)
     {
-        if constexpr (!SCALES_PARTS) return;
-        const int lane = threadIdx.x % WARP;
         const bool is_there = at.block < scales.blocks;
+        const int block = is_there ? at.block : 0;
 #pragma unroll
-        for (int i = 0; i < WAVES * 2; ++i) rows[i / 2][i % 2] = is_there ? scales.row(at.row + i / 2 * GROUP_M + i % 2 * 8 + lane / 4, at.block) : 0;
-#pragma unroll
-        for (int i = 0; i < int(sizeof(cols) / sizeof(float)); ++i) {
-            cols[i] = is_there ? scales.col(at.col + (SCALES == BY_COLUMN ? i / 2 * 8 + lane % 4 * 2 + i % 2 : i * 64), at.block) : 0;
+        for (int i = 0; i < WAVES * 2; ++i) {
+            const float of_row = scales.row(at.row + i / 2 * GROUP_M + i % 2 * 8 + threadIdx.x % WARP / 4, block);
+            rows[i / 2][i % 2] = is_there ? of_row : 0;
         }
+        cols.load(scales, at.col, block);
     }
 
-    // Of one sum of a wave.
-    __device__ float of(int wave, int sum) const { return rows[wave][sum / 2 % 2] * cols[SCALES == BY_COLUMN ? sum / 4 * 2 + sum % 2 : sum / 32]; }
+    // Calls with each wave, sum of it, and factor.
+    template <class F> __device__ __forceinline__ void each(const F& f) const
+    {
+#pragma unroll
+        for (int i = 0; i < TILE_N / 4; ++i) {
+            const float of_col = cols.of(i / 2, i % 2);
+#pragma unroll
+            for (int j = 0; j < WAVES * 2; ++j) f(j / 2, i / 2 * 4 + j % 2 * 2 + i % 2, rows[j / 2][j % 2] * of_col);
+        }
+    }
 };
 
 // Multiplies complete sums by the scales of their rows and columns.
 __device__ __forceinline__ void scale_sums(Sums& sums, const Scales& scales, int row, int col)
 {
-    const int lane = threadIdx.x % WARP;
-#pragma unroll
-    for (int i = 0; i < WAVES * TILE_N / 2; ++i) {
-        const int wave = i / (TILE_N / 2), sum = i % (TILE_N / 2);
+    Factors<true> factors;
+    factors.load(scales, {row, col, 0});
+    factors.each([&](int wave, int sum, float factor) {
         hold(sums[wave][sum]);
-        const float of_row = scales.row(row + wave * GROUP_M + sum / 2 % 2 * 8 + lane / 4, 0);
-        sums[wave][sum] *= of_row * scales.col(col + sum / 4 * 8 + lane % 4 * 2 + sum % 2, 0);
-    }
+        sums[wave][sum] *= factor;
+    });
 }
 
 // As above, with the sums of each stage added up as floats: of products of 8-bit floats the tensor cores keep 13 digits after the point. A stage is a block of terms for scales.
@@ -198,20 +204,23 @@ __device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ri
         ring.wait_until_full(at);
         start_products(part, stages + at.stage * STAGE_BYTES, first, false);
         // Scales are brought while tensor cores multiply.
-        const Factors factors(scales, corner);
+        Factors<SCALES == BY_COLUMN> factors;
+        if constexpr (SCALES_PARTS) factors.load(scales, corner);
         ++corner.block;
         wait_for_products<0>();
         ring.release<CLUSTER>(at.stage);
         at.advance();
+        if constexpr (SCALES_PARTS) {
+            factors.each([&](int wave, int sum, float factor) {
+                hold(part[wave][sum]);
+                sums[wave][sum] = fmaf(factor, part[wave][sum], sums[wave][sum]);
+            });
+        } else {
 #pragma unroll
-        for (int i = 0; i < WAVES * TILE_N / 2; ++i) {
-            const int wave = i / (TILE_N / 2), sum = i % (TILE_N / 2);
-            Acc& one = part[wave][sum];
-            hold(one);
-            if constexpr (SCALES_PARTS) {
-                sums[wave][sum] = fmaf(factors.of(wave, sum), one, sums[wave][sum]);
-            } else {
-                sums[wave][sum] += one;
+            for (int i = 0; i < WAVES * TILE_N / 2; ++i) {
+                Acc& one = part[i / (TILE_N / 2)][i % (TILE_N / 2)];
+                hold(one);
+                sums[i / (TILE_N / 2)][i % (TILE_N / 2)] += one;
             }
         }
     }
