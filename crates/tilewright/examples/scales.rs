@@ -1,12 +1,14 @@
 //! Products of 8-bit floats with and without scales on the GPU: `cargo run --release -p tilewright --example scales -- [N]...`.
 //!
-//! Every way is first compared with the definition, at odd sizes and with splits of k. Then all take turns at each size; medians of TFLOP/s.
+//! Every way is first compared with the definition, at odd sizes and with splits of k. Then all take turns at each size;
+//! medians of TFLOP/s. At last every tile of `wgmma`, by itself.
 
 use std::{error::Error, time::Duration};
 use tilewright::{
     Backend, DType, DynMatrix, DynProduct, E4m3, E5m2, Granularity, Layout, Math, Matrix, Options, Scales,
     SemiringId,
-    cuda::{Competitor, DeviceProduct, DeviceRef, Engine, Pace, With},
+    cuda::{Competitor, DeviceProduct, DeviceRef, Engine, Pace, Repetitions, With},
+    kernels::{Request, find, wgmma_tiles},
 };
 
 type Pair = [Option<Granularity>; 2];
@@ -19,6 +21,13 @@ const PAIRS: [(&str, Pair); 6] = [
     ("128x128", [Some(Granularity::Block), Some(Granularity::Block)]),
     ("1x128", [Some(Granularity::RowBlock), Some(Granularity::RowBlock)]),
 ];
+
+const PACE: Pace = Pace {
+    warm_up: Duration::from_millis(200),
+    sample: Duration::from_millis(20),
+    samples: 7,
+    repetitions: Repetitions::Overlap,
+};
 
 struct Random(u64);
 
@@ -116,13 +125,7 @@ fn race(engine: &Engine, n: usize, math: Math) -> Result<(), Box<dyn Error>> {
             Competitor { name: (*name).into(), run: Box::new(run) }
         })
         .collect();
-    let pace = Pace {
-        warm_up: Duration::from_millis(300),
-        sample: Duration::from_millis(30),
-        samples: 9,
-        ..Pace::default()
-    };
-    let timings = engine.race(&mut competitors, pace)?;
+    let timings = engine.race(&mut competitors, PACE)?;
     for (timing, (kernel, estimate)) in timings.iter().zip(details) {
         let rate = 2.0 * (n as f64).powi(3) / 1e12;
         println!(
@@ -136,21 +139,51 @@ fn race(engine: &Engine, n: usize, math: Math) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Every tile of `wgmma` without scales and with those of blocks, by itself.
+fn tiles(engine: &Engine, n: usize, math: Math) -> Result<(), Box<dyn Error>> {
+    let mut random = Random(7);
+    let operand = Matrix::from_fn(n, n, |_, _| E4m3::from_f32(random.next()))?;
+    let (a, b) = (engine.upload(operand.as_ref())?, engine.upload(operand.as_ref().t())?);
+    let mut c = engine.zeros_dyn(DType::Bf16, Layout::row_major(n, n))?;
+    for (name, pair) in [PAIRS[0], PAIRS[3]] {
+        let scales = scales(pair, [n; 3], &mut random)?.try_map(|one| engine.upload(one.as_ref()))?;
+        let request = engine.request(SemiringId::PlusTimes, &a, &b, &c)?;
+        let request = Request { math, scales: scales.as_ref().map(|one| one.layout()), ..request };
+        for tile in wgmma_tiles() {
+            let request = Request { tile: Some(tile), splits: Some(1), ..request };
+            let Ok(recipe) = find("wgmma")?.recipe(&request) else { continue };
+            let (estimate, prepared) = (recipe.seconds(), engine.prepare(recipe)?);
+            let run = |_| {
+                let with = With { bias: None, scales: scales.as_ref().map(DeviceRef::from) };
+                prepared.run_with((&a).into(), (&b).into(), (&mut c).into(), with)
+            };
+            let timing = engine.race(&mut [Competitor { name: name.into(), run: Box::new(run) }], PACE)?;
+            let us = 1e6 * timing[0].median();
+            println!(
+                "{n:>6} {math:>5} {name:<18} {tile:?} {us:>8.1} us; the model said {:.1}",
+                1e6 * estimate
+            );
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut sizes: Vec<usize> = std::env::args().skip(1).map(|n| n.parse()).collect::<Result<_, _>>()?;
     if sizes.is_empty() {
         sizes = vec![4096, 8192];
     }
     let (mut right, mut all) = (0, 0);
-    for size in
-        [[1, 1, 1], [129, 257, 300], [1000, 520, 1027], [64, 64, 20_000], [16, 1024, 4096], [2048, 384, 640]]
-    {
+    let ways = [
+        (DType::E4m3, DType::Bf16, Math::Full),
+        (DType::E4m3, DType::F32, Math::Fast),
+        (DType::E5m2, DType::F16, Math::Full),
+    ];
+    for size in [[129, 257, 300], [1000, 520, 1027], [64, 64, 20_000], [2048, 384, 640]] {
         for (_, pair) in PAIRS {
-            for types in [[DType::E4m3, DType::F32], [DType::E4m3, DType::Bf16], [DType::E5m2, DType::F16]] {
-                for math in [Math::Full, Math::Fast] {
-                    all += 1;
-                    right += u32::from(check(size, pair, types, math)?);
-                }
+            for (dtype, output, math) in ways {
+                all += 1;
+                right += u32::from(check(size, pair, [dtype, output], math)?);
             }
         }
     }
@@ -160,6 +193,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     for n in sizes {
         for math in [Math::Full, Math::Fast] {
             race(&engine, n, math)?;
+        }
+    }
+    for n in [2048, 4096] {
+        for math in [Math::Full, Math::Fast] {
+            tiles(&engine, n, math)?;
         }
     }
     if right < all { Err("wrong results".into()) } else { Ok(()) }
