@@ -8,7 +8,7 @@ use crate::{
 };
 use pyo3::prelude::*;
 use tilewright::{
-    DType, Epilogue, Math,
+    DType, Epilogue, Math, Scales,
     stack::{Shapes, is_without_overlap},
 };
 
@@ -50,6 +50,35 @@ pub fn check_bias(py: Python<'_>, bias: &Array, shapes: &Shapes, output: DType) 
     if bias.shape != [shapes.n] {
         let message = format!("bias has shape {:?}, but the result has {} columns", bias.shape, shapes.n);
         return refuse(py, "result-mismatch", &message, "give a vector with an element for each column");
+    }
+    Ok(())
+}
+
+/// Refuses scales of operands where there are none: outside of plus-times on floats of 8 bits, and beside winning terms.
+pub fn check_scales(py: Python<'_>, over: &Over, asked: Scales<()>, dtype: DType, arg: bool) -> PyResult<()> {
+    let checked = match over {
+        Over::BuiltIn(id) => asked.check(Some(*id), id.name(), dtype),
+        Over::Text(_) | Over::Functions(_) => asked.check(None, "a semiring of your own", dtype),
+    };
+    let beside = if arg { asked.check_absent("an arg result") } else { Ok(()) };
+    checked.and(beside).or_raise(py)
+}
+
+/// A scale is a float32 number, or a matrix of them.
+pub fn check_scale(py: Python<'_>, what: &str, scale: &Array) -> PyResult<()> {
+    if scale.dtype != DType::F32 {
+        let message = format!("{what} has element type {}, but scales are float32", python_name(scale.dtype));
+        return refuse(py, "dtype-mismatch", &message, "convert it: astype('float32')");
+    }
+    let is_number = scale.shape.iter().all(|&extent| extent == 1);
+    if scale.shape.len() != 2 && !is_number {
+        let message = format!("{what} has shape {:?}, but scales are a number or a matrix", scale.shape);
+        return refuse(
+            py,
+            "result-mismatch",
+            &message,
+            "give one for each row as a matrix of one column: scale[:, None]",
+        );
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use crate::{
 };
 use pyo3::prelude::*;
 use tilewright::{
-    Backend, DType, Error, ErrorKind, Joining, Layout, Value,
-    cuda::{DeviceProduct, DynDeviceMatrix, Engine},
+    Backend, DType, Error, ErrorKind, Joining, Layout, Scales, Value,
+    cuda::{DeviceProduct, DeviceRef, DynDeviceMatrix, Engine, With},
     kernels::Batch,
     stack::{Loops, Part},
 };
@@ -73,6 +73,8 @@ pub struct Work {
     pub places: Vec<Place>,
     /// The bias, and its layout.
     pub bias: Option<(Place, Layout)>,
+    /// Scales of A and B.
+    pub scales: Scales<(Place, Layout)>,
     pub arrays: Vec<Gpu>,
 }
 
@@ -95,7 +97,22 @@ struct Launch {
     operands: [DynDeviceMatrix; 2],
     c: DynDeviceMatrix,
     arg: Option<DynDeviceMatrix>,
+    read: Read,
+}
+
+/// What is read besides A and B.
+struct Read {
     bias: Option<DynDeviceMatrix>,
+    scales: Scales<DynDeviceMatrix>,
+}
+
+impl Read {
+    fn with(&self) -> With<'_> {
+        With {
+            bias: self.bias.as_ref().map(DeviceRef::from),
+            scales: self.scales.as_ref().map(DeviceRef::from),
+        }
+    }
 }
 
 impl Work {
@@ -137,11 +154,10 @@ impl Work {
         streams.iter().try_for_each(|&stream| unsafe { engine.wait_for(stream) })?;
         let launched = loops.each(true, |part| {
             // SAFETY: the caller's promise.
-            let Launch { product, operands: [a, b], mut c, mut arg, bias } = unsafe { self.launch(part)? };
-            match (&mut arg, &bias) {
-                (Some(arg), _) => engine.multiply_with_arg(&product, &a, &b, &mut c, arg).map(drop),
-                (None, Some(bias)) => engine.multiply_with_bias(&product, &a, &b, &mut c, bias).map(drop),
-                (None, None) => engine.multiply(&product, &a, &b, &mut c).map(drop),
+            let Launch { product, operands: [a, b], mut c, mut arg, read } = unsafe { self.launch(part)? };
+            match &mut arg {
+                Some(arg) => engine.multiply_with_arg(&product, &a, &b, &mut c, arg).map(drop),
+                None => engine.multiply_with(&product, &a, &b, &mut c, read.with()).map(drop),
             }
         });
         if launched.is_err() || arrays.iter().any(|gpu| gpu.stream.is_none()) {
@@ -157,7 +173,7 @@ impl Work {
     unsafe fn launch_in(&self, stream: usize, like: &Bound<'_, PyAny>, part: Part<'_>) -> PyResult<()> {
         let py = like.py();
         // SAFETY: the caller's promise.
-        let Launch { product, operands: [a, b], mut c, mut arg, bias } =
+        let Launch { product, operands: [a, b], mut c, mut arg, read } =
             unsafe { self.launch(part) }.map_err(|error| raise(py, &error))?;
         // SAFETY: as above.
         let plan = py.detach(|| unsafe { self.engine.plan_in(stream, &product, &a, &b, &c) }).or_raise(py)?;
@@ -168,10 +184,9 @@ impl Work {
         let address = workspace.as_ref().map(|(_, address)| *address);
         // SAFETY: as above; the library of A lets go of the workspace behind the work in its stream.
         let run = || unsafe {
-            match (&mut arg, &bias) {
-                (Some(arg), _) => plan.run_with_arg(address, &a, &b, &mut c, arg),
-                (None, Some(bias)) => plan.run_with_bias(address, &a, &b, &mut c, bias),
-                (None, None) => plan.run(address, &a, &b, &mut c),
+            match &mut arg {
+                Some(arg) => plan.run_with_arg(address, &a, &b, &mut c, arg),
+                None => plan.run_with(address, &a, &b, &mut c, read.with()),
             }
         };
         py.detach(run).or_raise(py)
@@ -188,14 +203,14 @@ impl Work {
             unsafe { self.matrix(self.places[which], part.offset(which), layout, far) }
         };
         // SAFETY: as above. One for all products.
-        let bias = |(place, layout): (Place, Layout)| unsafe { self.matrix(place, 0, layout, 0) };
+        let read = |(place, layout): (Place, Layout)| unsafe { self.matrix(place, 0, layout, 0) };
         let batch = Batch { count: part.count, a: part.stride(0), b: part.stride(1), c: part.stride(2) };
         Ok(Launch {
             product: self.product.batch(batch),
             operands: [matrix(0, part.layout(0))?, matrix(1, part.layout(1))?],
             c: matrix(2, part.layout(2))?,
             arg: self.places.get(3).map(|_| matrix(3, dense(&part, 3)?)).transpose()?,
-            bias: self.bias.map(bias).transpose()?,
+            read: Read { bias: self.bias.map(read).transpose()?, scales: self.scales.try_map(read)? },
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     array::{Array, Held},
-    checks::{check_bias, check_epilogue, check_math, check_target, overlaps},
+    checks::{check_bias, check_epilogue, check_math, check_scale, check_scales, check_target, overlaps},
     dtype::{only, python_name},
     errors::{OrRaise, refuse},
     frames,
@@ -18,8 +18,8 @@ use pyo3::{
 };
 use std::str::FromStr;
 use tilewright::{
-    Activation, Backend, Cancel, DType, DynMut, DynRef, Epilogue, Error, Joining, Math, Options,
-    StackProduct, Value,
+    Activation, Backend, Cancel, DType, DynMut, DynRef, Epilogue, Error, Joining, Layout, Math, Options,
+    Scales, StackProduct, Value,
     cuda::DeviceProduct,
     stack::{Loops, Shapes},
 };
@@ -56,6 +56,10 @@ const MOST_TERMS: usize = i32::MAX as usize;
 ///     plus-times on floats. All is computed in the type of the sums, and rounded once.
 /// activation : {'relu', 'gelu'}, optional
 ///     What becomes of each element at last. ``'gelu'`` is the approximation by tanh, as torch's ``gelu(x, approximate='tanh')``.
+/// scale_a, scale_b : array of float32, optional
+///     What `a` and `b`, matrices of 8-bit floats, are multiplied by first, for plus-times. The shape says for what one number is: all of `a` (``1 x 1``, or no
+///     dimension), a row (``m x 1``), 128 terms of a row (``m x ceil(k / 128)``), or 128 terms of 128 rows (``ceil(m / 128) x ceil(k / 128)``). Those of
+///     `b` are the same, transposed: ``1 x n``, ``ceil(k / 128) x n`` and ``ceil(k / 128) x ceil(n / 128)``.
 /// arg : bool, default False
 ///     Also gives, for each element of the result, the smallest `k` whose term it is, or -1 for none, as 32-bit integers.
 ///     For semirings whose sum selects one of its terms.
@@ -97,8 +101,8 @@ const MOST_TERMS: usize = i32::MAX as usize;
 /// (3, 2)
 #[pyfunction]
 #[pyo3(
-    signature = (a, b, /, *, semiring=None, out=None, accumulate=None, alpha=None, beta=None, bias=None, activation=None, arg=None, backend=None, math=None, threads=None, dtype=None),
-    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, bias=None, activation=None, arg=False, backend='auto', math='full', threads=None, dtype=None)"
+    signature = (a, b, /, *, semiring=None, out=None, accumulate=None, alpha=None, beta=None, bias=None, activation=None, scale_a=None, scale_b=None, arg=None, backend=None, math=None, threads=None, dtype=None),
+    text_signature = "(a, b, /, *, semiring='plus-times', out=None, accumulate=False, alpha=1, beta=0, bias=None, activation=None, scale_a=None, scale_b=None, arg=False, backend='auto', math='full', threads=None, dtype=None)"
 )]
 #[allow(clippy::too_many_arguments)] // They are the keywords of Python's callers.
 pub fn matmul<'py>(
@@ -112,6 +116,8 @@ pub fn matmul<'py>(
     beta: Option<&Bound<'py, PyAny>>,
     bias: Option<&Bound<'py, PyAny>>,
     activation: Option<&Bound<'py, PyAny>>,
+    scale_a: Option<&Bound<'py, PyAny>>,
+    scale_b: Option<&Bound<'py, PyAny>>,
     arg: Option<&Bound<'py, PyAny>>,
     backend: Option<&Bound<'py, PyAny>>,
     math: Option<&Bound<'py, PyAny>>,
@@ -124,7 +130,8 @@ pub fn matmul<'py>(
             "semiring",
             semiring.map_or_else(|| "plus-times".into_bound_py_any(py), |s| s.into_bound_py_any(py))?,
         )?;
-        let others = [("alpha", alpha), ("beta", beta), ("bias", bias)];
+        let others =
+            [("alpha", alpha), ("beta", beta), ("bias", bias), ("scale_a", scale_a), ("scale_b", scale_b)];
         others.into_iter().try_for_each(|(key, number)| options.set_item(key, number))?;
         options.set_item("activation", activation)?;
         options.set_item("accumulate", accumulate)?;
@@ -153,6 +160,12 @@ pub fn matmul<'py>(
     let mut bias = bias.map(|bias| Held::anywhere("bias", bias)).transpose()?;
     let asked = Epilogue { bias: bias.as_ref().map(|_| ()), activation };
     check_epilogue(py, &wishes.over, asked, outputs[0])?;
+    let scales = Scales { a: scale_a, b: scale_b };
+    check_scales(py, &wishes.over, scales.map(drop), left.array.dtype, arg)?;
+    let mut scales = Scales {
+        a: scales.a.map(|scale| Held::anywhere("scale_a", scale)).transpose()?,
+        b: scales.b.map(|scale| Held::anywhere("scale_b", scale)).transpose()?,
+    };
     let product = |ordinal| {
         let product = gpu_work::product(py, &wishes.over, left.array.dtype, (wishes.joining, arg), backend)?;
         PyResult::Ok((ordinal, product.math(math)))
@@ -182,12 +195,22 @@ pub fn matmul<'py>(
             *bias = Held::anywhere("bias", &copy?)?;
         }
     }
+    for (what, scale) in [("scale_a", &mut scales.a), ("scale_b", &mut scales.b)] {
+        let Some(scale) = scale else { continue };
+        on_gpu::common(py, [("A", operands[0].array.gpu), (what, scale.array.gpu)])?;
+        check_scale(py, what, &scale.array)?;
+        if overlaps(&scale.array, &c.array) {
+            let copy = if gpu.is_some() { on_gpu::copy(scale) } else { produce::copy(scale) };
+            *scale = Held::anywhere(what, &copy?)?;
+        }
+    }
     let winners = arg.then(|| produce::empty(py, &operands[0], &shapes.result, DType::I32)).transpose()?;
     let all = All {
         operands: &operands,
         c: &c,
         winners: winners.as_ref().map(|winners| &winners.array),
         bias: bias.as_ref().map(|bias| &bias.array),
+        scales: scales.as_ref().map(|scale| &scale.array),
         shapes: &shapes,
     };
     match gpu {
@@ -243,6 +266,7 @@ struct All<'a, 'py> {
     c: &'a Held<'py>,
     winners: Option<&'a Array>,
     bias: Option<&'a Array>,
+    scales: Scales<&'a Array>,
     shapes: &'a Shapes,
 }
 
@@ -268,7 +292,11 @@ impl All<'_, '_> {
             unsafe { DynRef::from_raw_parts(bias.first, bias.dtype, bias.layout(true)) }
         });
         let epilogue = Epilogue { bias, activation: wishes.activation };
-        products?.giving(self.c.array.dtype)?.joining(wishes.joining)?.epilogue(epilogue)
+        let scales = self.scales.map(|scale| {
+            // SAFETY: as above.
+            unsafe { DynRef::from_raw_parts(scale.first, scale.dtype, table(scale)) }
+        });
+        products?.giving(self.c.array.dtype)?.joining(wishes.joining)?.epilogue(epilogue)?.scales(scales)
     }
 }
 
@@ -317,7 +345,7 @@ fn compute_on_gpu(
     wishes: &Wishes,
     all: &All<'_, '_>,
 ) -> PyResult<()> {
-    let All { operands, c, winners, bias, shapes } = *all;
+    let All { operands, c, winners, bias, scales, shapes } = *all;
     let never = |_: (DynRef<'_>, DynRef<'_>), _: DynMut<'_>, _: bool, _: &Options<'_>| Ok(());
     // SAFETY: shapes and types are checked, and nobody looks at an element.
     unsafe { all.products(wishes, &never) }.or_raise(py)?;
@@ -334,14 +362,29 @@ fn compute_on_gpu(
     );
     let work = Work {
         engine: py.detach(|| on_gpu::engine(ordinal)).or_raise(py)?,
-        product: product.epilogue(epilogue),
+        product: product.epilogue(epilogue).scales(scales.map(table)),
         loops: loops.for_launches(),
         places: [a, b, &c.array].into_iter().chain(winners).map(Place::from).collect(),
         bias,
-        arrays: [a, b, &c.array].into_iter().chain(all.bias).filter_map(|array| array.gpu).collect(),
+        scales: scales.map(|scale| (Place::from(scale), table(scale))),
+        arrays: [a, b, &c.array]
+            .into_iter()
+            .chain(all.bias)
+            .chain(scales.a)
+            .chain(scales.b)
+            .filter_map(|array| array.gpu)
+            .collect(),
     };
     // SAFETY: the libraries vouch for their arrays, which the caller keeps until the work is in their streams. C and the winners meet no operand.
     unsafe { work.run(&operands[0].object) }
+}
+
+/// A matrix of scales as it lies; a number is one of 1 x 1. It has two dimensions at most.
+fn table(scale: &Array) -> Layout {
+    match (&scale.shape[..], &scale.strides[..]) {
+        (&[rows, cols], &[row, col]) => Layout::strided(rows, cols, row, col),
+        _ => Layout::row_major(1, scale.shape.iter().product()),
+    }
 }
 
 fn joining(

@@ -69,6 +69,8 @@ def matmul(
     beta: _Number = 0,
     bias: Any = None,
     activation: Literal["relu", "gelu", "none"] | None = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     arg: bool = False,
     backend: _Backend = "auto",
     math: Literal["full", "tf32", "fast"] = "full",

@@ -124,6 +124,7 @@ fn code(error: &Error) -> u8 {
         ErrorKind::Unavailable { .. } => UNAVAILABLE,
         ErrorKind::InnerMismatch { .. }
         | ErrorKind::ResultMismatch { .. }
+        | ErrorKind::ScaleMismatch { .. }
         | ErrorKind::BatchMismatch { .. }
         | ErrorKind::StackMismatch { .. }
         | ErrorKind::ShapeMismatch { .. }

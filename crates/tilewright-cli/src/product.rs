@@ -3,7 +3,7 @@
 use crate::{args::Meaning, failure::Failure};
 use tilewright::{
     Activation, Backend, DType, DynMut, DynProduct, DynRef, Epilogue, Error, ExpressionProduct, Joining,
-    Math, Options, Report, SemiringId, Value, Verification,
+    Math, Options, Report, Scales, SemiringId, Value, Verification,
     plan::{Query, Results},
 };
 
@@ -49,6 +49,22 @@ pub fn check_epilogue(
     }
 }
 
+/// Refuses scales of operands that the semiring does not have on its elements, where their type is known.
+pub fn check_scales(semiring: &Meaning, given: Scales<()>, dtype: Option<DType>) -> Result<(), Failure> {
+    let options = [("--scale-a", given.a), ("--scale-b", given.b)];
+    let Some((option, _)) = options.into_iter().find(|(_, given)| given.is_some()) else { return Ok(()) };
+    let of = match dtype {
+        _ if !semiring.is(SemiringId::PlusTimes) => semiring.name().to_owned(),
+        Some(dtype) if !dtype.is_float8() => format!("elements of type {dtype}"),
+        _ => return Ok(()),
+    };
+    let what = format!("{option} is not defined for {of}");
+    Err(Failure::usage(
+        what,
+        "only plus-times on e4m3 and e5m2 has scales: --dtype e4m3, or --alpha for one factor",
+    ))
+}
+
 impl<'a> AnyProduct<'a> {
     /// Of A and B; with results of this type where one is asked for.
     pub fn new(
@@ -78,6 +94,14 @@ impl<'a> AnyProduct<'a> {
                 epilogue.check_absent("a semiring that is given by its text")?;
                 Ok(self)
             }
+        }
+    }
+
+    /// Of operands with scales.
+    pub fn scales(self, scales: Scales<DynRef<'a>>) -> Result<Self, Error> {
+        match self {
+            Self::BuiltIn(product) => Ok(Self::BuiltIn(product.scales(scales)?.into())),
+            Self::Own(_) => scales.check_absent("a semiring that is given by its text").map(|()| self),
         }
     }
 

@@ -67,6 +67,16 @@ fn usage_is_2() {
             "a bias is one row",
         ),
         (
+            format!("{w} --dtype e4m3 --scale-a whole.csv"),
+            "the scales of A are 2x2, but those of this product are 1x1 or 2x1",
+            "a scale of A is for all of it",
+        ),
+        (
+            format!("{w} --dtype f32 --scale-b whole.csv"),
+            "--scale-b is not defined for elements of type f32",
+            "--dtype e4m3",
+        ),
+        (
             "mul f32.npy f32.npy --bias f64.npy".into(),
             "the bias holds f64, but the product is f32",
             "convert",

@@ -107,6 +107,24 @@ fn bias_and_activation() {
 }
 
 #[test]
+fn scales_of_8_bit_floats() {
+    let desk = Desk::new();
+    desk.put("one.csv", "2\n");
+    desk.put("rows.csv", "1\n0.5\n");
+    let line = "mul whole.csv whole.csv --dtype e4m3 --scale-a rows.csv --scale-b one.csv -q";
+    let scaled = desk.ok(&format!("{line} -o - --verify"));
+    let plain = desk.ok("mul whole.csv whole.csv --dtype e4m3 -o - -q");
+    let numbers =
+        |text: &str| text.trim().split([',', '\n']).map(|x| x.parse().unwrap()).collect::<Vec<f64>>();
+    let [[a, b], [c, d]] = [[0, 1], [2, 3]].map(|row| row.map(|i: usize| numbers(&plain)[i]));
+    assert_eq!(numbers(&scaled), [2.0 * a, 2.0 * b, c, d]);
+    let table = desk.ok("mul whole.csv whole.csv --dtype e4m3 --scale-b one.csv --verify");
+    assert!(table.contains("C 2x2 = A x B with scales of B"), "{table}");
+    let plan = desk.ok(&format!("{line} --plan --gpu h100 --backend cuda"));
+    assert!(plan.contains("with scales of A and B") && plan.contains("a row of A and 1x1 of B"), "{plan}");
+}
+
+#[test]
 fn types_of_text_files_are_found() {
     let desk = Desk::new();
     let dtype = |line: &str| desk.json(line)["dtype"].as_str().unwrap().to_owned();

@@ -63,6 +63,14 @@ pub enum ErrorKind {
     #[error("{what} is {rows}x{cols} but the product is {m}x{n}")]
     ResultMismatch { what: &'static str, rows: usize, cols: usize, m: usize, n: usize },
 
+    /// The shapes that the scales of an operand may have.
+    #[error(
+        "the scales of {what} are {}, but those of this product are {}",
+        extents(found),
+        either(expected)
+    )]
+    ScaleMismatch { what: &'static str, found: [usize; 2], expected: Vec<[usize; 2]> },
+
     #[error("batch counts differ: A has {a}, B has {b}, C has {c}")]
     BatchMismatch { a: usize, b: usize, c: usize },
 
@@ -174,7 +182,9 @@ impl ErrorKind {
         match self {
             Self::Unavailable { .. } => "unavailable",
             Self::InnerMismatch { .. } => "inner-mismatch",
-            Self::ResultMismatch { .. } | Self::ShapeMismatch { .. } => "result-mismatch",
+            Self::ResultMismatch { .. } | Self::ShapeMismatch { .. } | Self::ScaleMismatch { .. } => {
+                "result-mismatch"
+            }
             Self::BatchMismatch { .. } | Self::StackMismatch { .. } => "batch-mismatch",
             Self::NoDimension { .. } => "dimensions",
             Self::DTypeMismatch { .. } => "dtype-mismatch",
@@ -223,6 +233,12 @@ impl ErrorKind {
                 format!("a bias is one row or one column, with an element for each of the {n} columns of C")
                     .into()
             }
+            Self::ScaleMismatch { what: "A", .. } => {
+                "a scale of A is for all of it, for a row, or for 128 terms of one row or of 128 rows".into()
+            }
+            Self::ScaleMismatch { .. } => {
+                "a scale of B is for all of it, for a column, or for 128 terms of one column or of 128 columns".into()
+            }
             Self::Aliased { .. } => "write to a matrix whose strides are not zero and do not overlap".into(),
             Self::OutsideDomain { accepts: NOT_NEGATIVE, semiring, .. } => {
                 format!("{semiring} takes 0 and numbers above it: no element type changes that").into()
@@ -247,6 +263,15 @@ pub fn extents(shape: &[usize]) -> String {
     match shape {
         [] => "()".into(),
         _ => shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x"),
+    }
+}
+
+/// `1x1, 3x1 or 3x2`.
+fn either(shapes: &[[usize; 2]]) -> String {
+    let names: Vec<_> = shapes.iter().map(|shape| extents(shape)).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
     }
 }
 

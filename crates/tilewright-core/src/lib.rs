@@ -25,6 +25,7 @@ mod layout;
 mod math;
 mod matrix;
 mod problem;
+mod scales;
 mod show;
 mod update;
 mod value;
@@ -45,6 +46,7 @@ pub use math::Math;
 pub use matrix::Matrix;
 pub use problem::Problem;
 pub use reference::NO_ARG;
+pub use scales::{Factors, Granularity, Scales};
 pub use semiring::{
     Laws, LogPlus, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, MinTimes, OrAnd, PlusTimes, Ring, Semiring,
     SemiringId,

@@ -6,6 +6,7 @@ use crate::{
     epilogue::{Epilogue, Finish},
     error::Error,
     problem::Problem,
+    scales::{Factors, Granularity, Scales},
     semiring::Semiring,
     update::Update,
     view::{MatMut, MatRef},
@@ -60,6 +61,43 @@ pub fn multiply_with<S: Semiring>(
         let sum = (0..k)
             .fold(S::ZERO, |acc, p| unsafe { S::mul_add(acc, a.get_unchecked(i, p), b.get_unchecked(p, j)) });
         finish.apply(j, sum, old)
+    });
+    Ok(())
+}
+
+/// As [`multiply_with`], of operands with [scales](Scales): `C = activation(alpha Σ_t (a[i,t] b[t,j]) Σ_k A[i,k] B[k,j] + beta C + bias)`, where `t` counts blocks of 128 terms.
+///
+/// # Errors
+/// As [`multiply_with`] and [`Scales::checked`].
+pub fn multiply_scaled<S: Semiring>(
+    mut c: MatMut<'_, S::Out>,
+    a: MatRef<'_, S::Elem>,
+    b: MatRef<'_, S::Elem>,
+    update: &Update<S>,
+    epilogue: Epilogue<DynRef<'_>>,
+    scales: Scales<DynRef<'_>>,
+) -> Result<(), Error> {
+    if scales.is_none() {
+        return multiply_with(c, a, b, update, epilogue);
+    }
+    let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+    let finish = Finish::new(update, epilogue, &problem)?;
+    let singles = scales.singles::<S>()?;
+    let factors = Factors::new(scales, &problem)?;
+    domain::check::<S>(a, b)?;
+    let k = problem.k();
+    each(&mut c, |i, j, old| {
+        let mut sum = 0.0f32;
+        for first in (0..k).step_by(Granularity::BLOCK) {
+            let block = first..k.min(first + Granularity::BLOCK);
+            // SAFETY: the shapes were checked.
+            let part = block.fold(S::ZERO, |acc, p| unsafe {
+                S::mul_add(acc, a.get_unchecked(i, p), b.get_unchecked(p, j))
+            });
+            let factor = factors.of_row(i, first) * factors.of_col(j, first);
+            sum = factor.mul_add((singles.of)(part), sum);
+        }
+        finish.apply(j, (singles.sum)(sum), old)
     });
     Ok(())
 }

@@ -42,6 +42,7 @@ mod plan;
 mod product;
 mod prune;
 mod rounded;
+mod scaled;
 mod scan;
 mod share;
 mod shared;

@@ -2,7 +2,7 @@
 
 use crate::isa::Isa;
 use core::fmt;
-use tilewright_core::{Cancel, DynRef, Epilogue, Error};
+use tilewright_core::{Cancel, DynRef, Epilogue, Error, Scales};
 
 /// How to compute a product. The default chooses everything itself.
 #[derive(Clone, Copy, Default)]
@@ -17,6 +17,8 @@ pub struct Options<'a> {
     pub cancel: Option<&'a Cancel>,
     /// What follows the product, under plus-times on floats: a bias and an activation.
     pub epilogue: Epilogue<DynRef<'a>>,
+    /// Scales of A and B, under plus-times on floats of 8 bits.
+    pub scales: Scales<DynRef<'a>>,
 }
 
 /// Terms (`m n k`) below which another thread costs more than it brings.
@@ -47,6 +49,7 @@ impl fmt::Debug for Options<'_> {
             .field("threads", &self.threads)
             .field("isa", &self.isa)
             .field("epilogue", &self.epilogue.name())
+            .field("scales", &self.scales.name())
             .finish_non_exhaustive()
     }
 }

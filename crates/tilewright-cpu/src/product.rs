@@ -7,17 +7,18 @@ use crate::{
     narrow::Codes,
     options::{Options, Report},
     plan::{Outline, Plan},
+    scaled,
     share::{lock, share},
 };
 use std::sync::Mutex;
 use tilewright_core::{
-    BatchMut, BatchRef, Error, ErrorKind, Finish, MatMut, MatRef, Problem, Semiring, Update,
+    BatchMut, BatchRef, Error, ErrorKind, Factors, Finish, MatMut, MatRef, Problem, Semiring, Update,
 };
 
 /// `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]`, joined with the old C as `update` says.
 ///
 /// # Errors
-/// `inner-mismatch`, `result-mismatch`, `outside-domain`, and those of [`tilewright_core::Epilogue::checked`]; C is untouched then. `environment` or
+/// `inner-mismatch`, `result-mismatch`, `outside-domain`, and those of [`tilewright_core::Epilogue::checked`] and [`tilewright_core::Scales::checked`]; C is untouched then. `environment` or
 /// `unavailable` when `TILEWRIGHT_FORCE_ISA` or [`Options::isa`] names a path that cannot run here.
 /// `out-of-memory` for packed blocks and `cancelled` by [`Options::cancel`], which leave C undefined.
 pub fn multiply<S: Semiring>(
@@ -30,6 +31,13 @@ pub fn multiply<S: Semiring>(
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     let epilogue = epilogue(update, options, &problem)?;
     let isa = Isa::choose(options.isa)?;
+    if !options.scales.is_none() {
+        // A constant condition: nothing is compiled for what has no scales.
+        return match const { has_scales::<S>() } {
+            true => scaled::multiply(c, a, b, update, options, isa),
+            false => Err(options.scales.refused(S::NAME)),
+        };
+    }
     let engine = choose::<S>();
     let codes = engine.scan(a, b, options, isa)?;
     let report = engine.compute(Call { c, arg: None, a, b, update, epilogue, options, isa, codes })?;
@@ -54,6 +62,7 @@ pub fn multiply_arg<S: Semiring>(
 ) -> Result<Report, Error> {
     Problem::new(a.layout(), b.layout(), c.layout())?.check_arg(arg.layout(), update)?;
     options.epilogue.check_absent("an arg result")?;
+    options.scales.check_absent("an arg result")?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
     engine.check(a, b, options, isa)?;
@@ -80,6 +89,7 @@ pub fn multiply_batch<S: Semiring>(
     }
     let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
     let epilogue = epilogue(update, options, &problem)?;
+    options.scales.check_absent("a batch")?;
     let isa = Isa::choose(options.isa)?;
     let engine = choose::<S>();
     let codes = scan_batch(engine, a, b, options, isa)?;
@@ -131,6 +141,10 @@ pub fn plan<S: Semiring>(
     options: &Options<'_>,
 ) -> Result<Plan, Error> {
     epilogue(update, options, problem)?;
+    if !options.scales.is_none() {
+        options.scales.singles::<S>()?;
+        Factors::new(options.scales, problem)?;
+    }
     let isa = Isa::choose(options.isa)?;
     Ok(choose::<S>().plan(Outline { problem: *problem, update, arg: false, options, isa }))
 }
@@ -146,6 +160,7 @@ pub fn plan_arg<S: Semiring>(
 ) -> Result<Plan, Error> {
     problem.check_arg(problem.c(), update)?;
     options.epilogue.check_absent("an arg result")?;
+    options.scales.check_absent("an arg result")?;
     let isa = Isa::choose(options.isa)?;
     Ok(choose::<S>().plan(Outline { problem: *problem, update, arg: true, options, isa }))
 }
@@ -161,6 +176,14 @@ fn epilogue<'a, S: Semiring>(
     }
     let finish = Finish::new(update, options.epilogue, problem)?;
     Ok(Some(Columns { finish, are_rows: false }))
+}
+
+/// Whether operands of `S` may have scales.
+const fn has_scales<S: Semiring>() -> bool {
+    match &S::BUILT_IN {
+        Some(built_in) => built_in.singles().is_some(),
+        None => false,
+    }
 }
 
 /// What a product in a batch takes besides its terms, in terms: something for each element, and for each product.

@@ -14,6 +14,7 @@ mod panics;
 mod properties;
 mod prune;
 mod reentrancy;
+mod scales;
 mod semantics;
 mod signalling_nan;
 mod user_semirings;

@@ -20,7 +20,8 @@ pub use device::{
 };
 pub use engine::{
     Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
-    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Timing, sets_beyond_cache,
+    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Timing, With,
+    sets_beyond_cache,
 };
 pub use telemetry::Telemetry;
 pub use tilewright_arch::{Architecture, Blocks, Gpu, GridLaunch, InstructionSet};

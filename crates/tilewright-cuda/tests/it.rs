@@ -9,6 +9,7 @@ mod epilogue;
 mod libraries;
 mod misuse;
 mod repetitions;
+mod scales;
 mod shipped;
 mod speed;
 mod tensor_maps;

@@ -11,6 +11,10 @@ pub enum Buffer {
     C,
     /// A vector with an element for each column of the result.
     Bias,
+    /// Scales of the left operand.
+    ScaleA,
+    /// Scales of the right operand.
+    ScaleB,
     /// The input of an exhibit.
     Input,
     /// The output of an exhibit, or what a kernel tells besides its result.

@@ -30,6 +30,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("plus_times.cuh", include_str!("../kernels/plus_times.cuh")),
     ("ptx.cuh", include_str!("../kernels/ptx.cuh")),
     ("result.cuh", include_str!("../kernels/result.cuh")),
+    ("scales.cuh", include_str!("../kernels/scales.cuh")),
     ("selective.cuh", include_str!("../kernels/selective.cuh")),
     ("semiring.cuh", include_str!("../kernels/semiring.cuh")),
     ("tile_order.cuh", include_str!("../kernels/tile_order.cuh")),

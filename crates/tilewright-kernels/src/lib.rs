@@ -45,6 +45,7 @@ mod recorded;
 mod refusal;
 mod request;
 mod scalar;
+mod scaling;
 mod select;
 mod shipped;
 mod tensor;

@@ -18,7 +18,7 @@ use crate::{
     variant::Variant,
 };
 use tilewright_arch::Gpu;
-use tilewright_core::{DType, Layout, Math, Problem, SemiringId};
+use tilewright_core::{DType, Granularity, Layout, Math, Problem, Scales, SemiringId};
 
 /// [`programs_for`] the default GPU.
 pub fn programs() -> Vec<Launch> {
@@ -91,6 +91,23 @@ fn f64_tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
     all
 }
 
+/// Scales of A and of B: on complete sums, and on blocks of terms with one for 128 columns and with one for each.
+const SCALED: [(Granularity, Granularity); 3] = [
+    (Granularity::Row, Granularity::Row),
+    (Granularity::RowBlock, Granularity::Block),
+    (Granularity::RowBlock, Granularity::RowBlock),
+];
+
+/// What is asked for, with scales.
+fn scaled(ask: impl Fn(&mut Request), of_a: Granularity, of_b: Granularity) -> impl Fn(&mut Request) {
+    move |r: &mut Request| {
+        ask(r);
+        let (m, n, k) = (r.problem.m(), r.problem.n(), r.problem.k());
+        let layout = |[rows, cols]: [usize; 2]| Layout::row_major(rows, cols);
+        r.scales = Scales { a: Some(layout(of_a.shape(m, k))), b: Some(layout(of_b.shape(n, k)).t()) };
+    }
+}
+
 /// Every tile of `mma` on f16 and of `wgmma` on bf16, all orders of operands, the other types, and a product that needs copies and a C that is written row by row.
 fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
     let [f16, bf16, i8, u8, f32] = [DType::F16, DType::Bf16, DType::I8, DType::U8, DType::F32]
@@ -109,6 +126,10 @@ fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
         for variant in others.chain(float8.clone().filter(|_| i == 1)) {
             let ask = |r: &mut Request| (r.gpu, r.tile, r.math) = (gpu, Some(tile), Math::Tf32);
             extend(&mut all, product(&MMA, variant, [256; 3], ask));
+        }
+        for (of_a, of_b) in SCALED.into_iter().filter(|_| i == 1) {
+            let ask = |r: &mut Request| (r.gpu, r.tile) = (gpu, Some(tile));
+            extend(&mut all, product(&MMA, e4m3, [256; 3], scaled(ask, of_a, of_b)));
         }
         for (a, b) in [(side, side.t()), (side.t(), side)].into_iter().filter(|_| i == 1) {
             let ask = |r: &mut Request| {
@@ -129,6 +150,9 @@ fn tensor_core_programs(gpu: Gpu) -> Vec<Launch> {
                 r.problem = Problem::new(side, side.t(), side).unwrap_or(r.problem);
             };
             extend(&mut all, product(&WGMMA, variant, [256; 3], by_columns));
+        }
+        for (of_a, of_b) in SCALED {
+            extend(&mut all, product(&WGMMA, e4m3, [256; 3], scaled(ask, of_a, of_b)));
         }
         // Two schedules and clusters stand for all.
         for (a, b) in [(side, side.t()), (side.t(), side), (side.t(), side.t())].into_iter().filter(|_| i < 2)

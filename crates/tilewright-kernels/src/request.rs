@@ -2,7 +2,9 @@
 
 use crate::{scalar::Scalar, user_semiring::UserSemiring, variant::Variant};
 use tilewright_arch::{ComputeCapability, Gpu};
-use tilewright_core::{DType, Epilogue, Error, ErrorKind, Joining, Layout, Math, Problem, SemiringId, Value};
+use tilewright_core::{
+    DType, Epilogue, Error, ErrorKind, Joining, Layout, Math, Problem, Scales, SemiringId, Value,
+};
 
 /// A product to be computed by a kernel: `C = alpha ⊗ (A ⊗ B) ⊕ beta ⊗ C`, once or for a batch.
 ///
@@ -27,6 +29,9 @@ pub struct Request {
     /// What follows, under plus-times on floats: a bias whose elements lie so far apart in [`Buffer::Bias`](crate::Buffer::Bias), one for each column of C
     /// and the same in all products of a batch, and an activation.
     pub epilogue: Epilogue<isize>,
+    /// Scales of A and B under plus-times on floats of 8 bits, of one product: matrices of f32 in [`Buffer::ScaleA`](crate::Buffer::ScaleA) and
+    /// [`Buffer::ScaleB`](crate::Buffer::ScaleB).
+    pub scales: Scales<Layout>,
     /// How many products, and how far apart their operands are.
     pub batch: Batch,
     /// What is known of the addresses.
@@ -79,6 +84,7 @@ impl Request {
             math: Math::Full,
             joining: Joining::Replace,
             epilogue: Epilogue::default(),
+            scales: Scales::NONE,
             batch: Batch::ONE,
             alignment: Alignment::ALLOCATION,
             gpu: Gpu::default(),

@@ -10,7 +10,7 @@ use crate::{
 };
 #[cfg(feature = "cuda")]
 use crate::{
-    device::{Device, Failure, Work},
+    device::{Beside, Device, Failure, Work},
     plan::Query,
     series::{Series, SeriesMut},
 };
@@ -20,7 +20,7 @@ use tilewright_core::{
     expressions::{Cell, Expressions},
 };
 #[cfg(feature = "cuda")]
-use tilewright_core::{Epilogue, Joining, Layout, Problem, semiring::Meaning};
+use tilewright_core::{Joining, Layout, Problem, semiring::Meaning};
 
 /// A product over a semiring that is given by its text, of matrices whose element type is known at run time.
 ///
@@ -136,9 +136,9 @@ impl<'a> ExpressionProduct<'a> {
     #[cfg(feature = "cuda")]
     fn on_device(&self, device: Device, c: DynMut<'_>, options: &Options<'_>) -> Result<Report, Failure> {
         let joining = if self.joins { Joining::Accumulate } else { Joining::Replace };
-        let (meaning, epilogue) = (Meaning::Own(self.own()?), Epilogue::default());
+        let (meaning, beside) = (Meaning::Own(self.own()?), Beside::default());
         let operands = (Series::one(self.a), Series::one(self.b));
-        Work { meaning, joining, epilogue, options }.run(device, operands, SeriesMut::one(c), None)
+        Work { meaning, joining, beside, options }.run(device, operands, SeriesMut::one(c), None)
     }
 
     /// Refuses elements of an operand that the semiring has not.

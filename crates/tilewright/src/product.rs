@@ -12,8 +12,8 @@ use crate::{
 use core::fmt;
 use std::time::Instant;
 use tilewright_core::{
-    Cancel, DynRef, Epilogue, Error, Finish, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Semiring, Update,
-    domain, reference,
+    Cancel, DynRef, Epilogue, Error, Factors, Finish, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Scales,
+    Semiring, Update, domain, reference,
 };
 
 /// The product `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` of an m x k and a k x n matrix over the semiring `S`.
@@ -56,6 +56,7 @@ pub struct Product<'a, S: Semiring> {
     a: MatRef<'a, S::Elem>,
     b: MatRef<'a, S::Elem>,
     epilogue: Epilogue<DynRef<'a>>,
+    scales: Scales<DynRef<'a>>,
     options: Options<'a>,
 }
 
@@ -84,7 +85,8 @@ impl<'a, S: Semiring> Product<'a, S> {
         let (a, b) = (a.into(), b.into());
         let c = tilewright_core::Layout::row_major(a.rows(), b.cols());
         Problem::new(a.layout(), b.layout(), c)?;
-        Ok(Self { a, b, epilogue: Epilogue::default(), options: Options::default() })
+        let (epilogue, scales, options) = (Epilogue::default(), Scales::NONE, Options::default());
+        Ok(Self { a, b, epilogue, scales, options })
     }
 
     /// Follows the product by a bias and an activation: `C = activation(alpha A B + beta C + bias)`, for plus-times on floats.
@@ -108,6 +110,32 @@ impl<'a, S: Semiring> Product<'a, S> {
         let problem = Problem::new(self.a.layout(), self.b.layout(), c)?;
         Finish::<S>::new(&Update::Replace, epilogue, &problem)?;
         self.epilogue = epilogue;
+        Ok(self)
+    }
+
+    /// Multiplies A and B by scales first, those of floats of 8 bits: one number for all, for each row of A and column of B, or for blocks of 128 terms of
+    /// one or of 128 of them. Their shapes tell which: see [`Scales`].
+    ///
+    /// ```
+    /// use tilewright::{E4m3, MatRef, Matrix, PlusTimes, Product, Scales};
+    /// let a = Matrix::from([[1.0, 2.0], [3.0, 4.0]].map(|row| row.map(E4m3::from_f32)));
+    /// let (of_rows, of_b) = ([10.0f32, 0.5], [2.0f32]);
+    /// let scales = Scales { a: Some(MatRef::column(&of_rows).into()), b: Some(MatRef::row(&of_b).into()) };
+    /// let c = Product::<PlusTimes<E4m3>>::new(&a, &a)?.scales(scales)?.compute()?;
+    /// assert_eq!(c, Matrix::from([[140.0, 200.0], [15.0, 22.0]]));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unsupported` for other semirings and elements; `dtype-mismatch` for scales that are not f32, and `result-mismatch` for other shapes.
+    pub fn scales(mut self, scales: Scales<DynRef<'a>>) -> Result<Self, Error> {
+        let c = tilewright_core::Layout::row_major(self.a.rows(), self.b.cols());
+        let problem = Problem::new(self.a.layout(), self.b.layout(), c)?;
+        if !scales.is_none() {
+            scales.singles::<S>()?;
+            Factors::new(scales, &problem)?;
+        }
+        self.scales = scales;
         Ok(self)
     }
 
@@ -238,6 +266,9 @@ impl<'a, S: Semiring> Product<'a, S> {
         update: &Update<S>,
     ) -> Result<Report, Error> {
         self.options.check_cancelled()?;
+        if arg.is_some() {
+            self.scales.check_absent("an arg result")?;
+        }
         let (a, b) = (self.a, self.b);
         let results = if arg.is_some() { Results::ProductAndArg } else { Results::Product };
         let choice = choice::choose::<S>(&self.options, a.layout(), b.layout(), results)?;
@@ -263,7 +294,8 @@ impl<'a, S: Semiring> Product<'a, S> {
         arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
     ) -> Result<Report, Error> {
-        let options = tilewright_cpu::Options { epilogue: self.epilogue, ..self.options.cpu() };
+        let Self { epilogue, scales, .. } = *self;
+        let options = tilewright_cpu::Options { epilogue, scales, ..self.options.cpu() };
         let (a, b, start) = (self.a, self.b, Instant::now());
         let report = match arg {
             None => tilewright_cpu::multiply(c, a, b, update, &options)?,
@@ -287,14 +319,18 @@ impl<'a, S: Semiring> Product<'a, S> {
         domain::check::<S>(a, b)?;
         let (m, n, k) = (problem.m(), problem.n(), problem.k());
         let terms = n.saturating_mul(k);
-        let at_a_time = (TERMS_AT_A_TIME / terms.max(1)).max(ROWS_AT_A_TIME);
+        // Rows of scales are those of all of A.
+        let at_a_time = match self.scales.is_none() {
+            true => (TERMS_AT_A_TIME / terms.max(1)).max(ROWS_AT_A_TIME),
+            false => m.max(1),
+        };
         // Without columns there is nothing to visit, however many rows there are.
         for row in (0..if n == 0 { 0 } else { m }).step_by(at_a_time) {
             self.options.check_cancelled()?;
             let rows = at_a_time.min(m - row);
             let (a, c) = (a.window(row, 0, rows, k)?, c.reborrow().window(row, 0, rows, n)?);
             match &mut arg {
-                None => reference::multiply_with(c, a, b, update, self.epilogue)?,
+                None => reference::multiply_scaled(c, a, b, update, self.epilogue, self.scales)?,
                 Some(arg) => {
                     let arg = arg.reborrow().window(row, 0, rows, n)?;
                     reference::multiply_arg(c, arg, a, b, update)?;
@@ -360,6 +396,7 @@ impl<S: Semiring> fmt::Debug for Product<'_, S> {
             .field("a", &self.a.layout())
             .field("b", &self.b.layout())
             .field("epilogue", &self.epilogue.name())
+            .field("scales", &self.scales.name())
             .field("options", &self.options)
             .finish()
     }

@@ -5,9 +5,9 @@ use crate::user_semirings;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tilewright::{
-    Backend, BatchMut, BatchProduct, BatchRef, Cancel, DType, DynMatrix, DynProduct, DynRef,
+    Backend, BatchMut, BatchProduct, BatchRef, Cancel, DType, DynMatrix, DynProduct, DynRef, E4m3,
     ExpressionProduct, Extremes, Joining, Layout, MatMut, MatRef, Math, Matrix, MinPlus, Options, PlusTimes,
-    Product, SemiringId, Update, kernels::find, plan::Gpu,
+    Product, Scales, SemiringId, Update, kernels::find, plan::Gpu,
 };
 
 const FLOATS: Makers<f32, f32> = (|x| x as f32, |x| x as f32);
@@ -319,4 +319,44 @@ fn doubles_of_every_size_and_layout_need_no_compiler() {
         }
     }
     assert!(refused.is_empty(), "{} of 45 are refused: {:?}", refused.len(), refused[0]);
+}
+
+/// Data whose sums are rounded, within the stated bound.
+#[test]
+fn scales_of_8_bit_floats_are_within_the_bound() {
+    let element = |seed: usize| {
+        move |i: usize, j: usize| {
+            let random = (i * 7919 + j * 104_729 + seed) * 2_654_435_761 % 1_000_003;
+            E4m3::from_f32(random as f32 / 500_000.0 - 1.0)
+        }
+    };
+    let (m, k, n) = (70, 333, 130);
+    let (a, b) = (Matrix::from_fn(m, k, element(1)).unwrap(), Matrix::from_fn(k, n, element(2)).unwrap());
+    let scale = |rows: usize, cols: usize, seed: usize| {
+        Matrix::from_fn(rows, cols, |i, j| 0.01 * (1 + (i * 31 + j * 17 + seed) % 97) as f32).unwrap()
+    };
+    let plain = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
+    for (gpu, math) in [("h100", Math::Full), ("rtx-4090", Math::Full), ("h100", Math::Fast)] {
+        let gpu = Gpu::named(gpu).unwrap();
+        let options = Options { gpu: Some(&gpu), math, ..EMULATOR };
+        for ((rows, ka), (kb, cols)) in
+            [((m, 3), (3, 2)), ((m, 1), (1, n)), ((1, 1), (3, n)), ((1, 3), (1, 1))]
+        {
+            let (of_a, of_b) = (scale(rows, ka, 1), scale(kb, cols, 5));
+            let scales = Scales { a: Some(of_a.as_ref().into()), b: Some(of_b.as_ref().into()) };
+            let product = plain.scales(scales).unwrap().options(options);
+            let outcome = match product.compute() {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    // Tensor cores need NVRTC.
+                    assert!(std::env::var_os("TILEWRIGHT_REQUIRE_NVRTC").is_none(), "{error}");
+                    return;
+                }
+            };
+            assert_eq!(outcome.report.findings, 0);
+            let verdict = product.verify(outcome.c.as_ref(), None).unwrap();
+            assert!(verdict.passed, "{rows} {ka} {kb} {cols} {}: {verdict:?}", gpu.name);
+            assert!(!plain.options(options).verify(outcome.c.as_ref(), None).unwrap().passed);
+        }
+    }
 }

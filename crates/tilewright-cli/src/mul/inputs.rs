@@ -9,12 +9,12 @@ use super::{
 use crate::{
     args::Common,
     failure::Failure,
-    product::{AnyProduct, check_epilogue},
+    product::{AnyProduct, check_epilogue, check_scales},
     terminal::{self, Style},
 };
 use std::time::Instant;
 use tilewright::{
-    DType, DynMatrix, DynRef, Epilogue, Error, StackMut, StackProduct, StackRef, Value, extents,
+    DType, DynMatrix, DynRef, Epilogue, Error, Scales, StackMut, StackProduct, StackRef, Value, extents,
     files::{ReadOptions, Stack},
     semiring::Meaning,
     stack::Shapes,
@@ -26,6 +26,7 @@ pub struct Inputs {
     b: Stack,
     c0: Option<Stack>,
     bias: Option<Stack>,
+    scales: Scales<Stack>,
     transposed: [bool; 2],
     found: [Found; 2],
     /// The element type of both operands.
@@ -72,8 +73,10 @@ impl Inputs {
         };
         check_epilogue(&asked.semiring, asked.epilogue(), Some(dtype))?;
         let bias = asked.bias.as_ref().map(|bias| read_bias(bias, asked, output)).transpose()?;
+        check_scales(&asked.semiring, asked.scales.as_ref().map(drop), Some(dtype))?;
+        let scales = asked.scales.as_ref().try_map(|scales| read_scales(scales, asked))?;
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Self { a, b, c0, bias, transposed: *transposed, found, dtype, shapes, named, seconds })
+        Ok(Self { a, b, c0, bias, scales, transposed: *transposed, found, dtype, shapes, named, seconds })
     }
 
     /// All products, with all that is asked for.
@@ -84,7 +87,8 @@ impl Inputs {
             Meaning::Own(text) => StackProduct::with_text(text, a?, b?)?,
         };
         let output = asked.semiring.output_or(self.dtype, asked.result_type)?;
-        products.giving(output)?.joining(asked.joining)?.epilogue(self.epilogue(asked))
+        let products = products.giving(output)?.joining(asked.joining)?;
+        products.epilogue(self.epilogue(asked))?.scales(self.scales())
     }
 
     /// How many products that are, and the first of them, for plans; none in an empty stack.
@@ -92,13 +96,17 @@ impl Inputs {
         let (count, first) = self.products(asked)?.first();
         let of = |operands| {
             let product = AnyProduct::new(&asked.semiring, operands, asked.joining, asked.result_type)?;
-            product.epilogue(self.epilogue(asked))
+            product.epilogue(self.epilogue(asked))?.scales(self.scales())
         };
         Ok((count, first.map(of).transpose()?))
     }
 
     fn epilogue<'a>(&'a self, asked: &Resolved) -> Epilogue<DynRef<'a>> {
         Epilogue { bias: self.bias.as_ref().map(Stack::rows), activation: asked.activation }
+    }
+
+    fn scales(&self) -> Scales<DynRef<'_>> {
+        self.scales.as_ref().map(Stack::rows)
     }
 
     /// What the products are joined with: an array of the result's shape.
@@ -201,4 +209,10 @@ fn read_bias(input: &Input, asked: &Resolved, dtype: DType) -> Result<Stack, Fai
         return Err(Failure::usage(what, "convert all matrices with --dtype"));
     }
     Ok(source.read_as(bias, dtype, &asked.reading)?)
+}
+
+/// Scales are f32; other numbers become them.
+fn read_scales(input: &Input, asked: &Resolved) -> Result<Stack, Failure> {
+    let source = Source::open(input, &asked.reading)?;
+    Ok(source.read_as(source.read(&asked.reading)?, DType::F32, &asked.reading)?)
 }

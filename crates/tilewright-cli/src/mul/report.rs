@@ -57,10 +57,14 @@ fn formula(asked: &Resolved) -> String {
         Joining::Scale { beta: None, .. } => "alpha A x B",
         Joining::Scale { beta: Some(_), .. } => "alpha A x B + beta C0",
     };
+    let scales = match asked.scales.is_none() {
+        true => String::new(),
+        false => format!(" with {}", asked.scales.name()),
+    };
     let bias = if asked.bias.is_some() { " + bias" } else { "" };
     match asked.activation {
-        Activation::None => format!("{product}{bias}"),
-        activation => format!("{activation}({product}{bias})"),
+        Activation::None => format!("{product}{scales}{bias}"),
+        activation => format!("{activation}({product}{scales}{bias})"),
     }
 }
 

@@ -5,11 +5,11 @@ use crate::{
     args::{Common, KernelChoice, Meaning, Mul},
     failure::Failure,
     occupancy, pipe,
-    product::{check_epilogue, check_math},
+    product::{check_epilogue, check_math, check_scales},
 };
 use std::{ffi::OsString, time::Duration};
 use tilewright::{
-    Activation, Backend, DType, Extremes, Isa, Joining, Math, SemiringId, Value,
+    Activation, Backend, DType, Extremes, Isa, Joining, Math, Scales, SemiringId, Value,
     files::ReadOptions,
     kernels::Kernel,
     plan::{Gpu, Results},
@@ -21,6 +21,7 @@ pub struct Resolved {
     pub b: Input,
     pub c0: Option<Input>,
     pub bias: Option<Input>,
+    pub scales: Scales<Input>,
     /// How files are read, whatever their element type.
     pub reading: ReadOptions,
     /// The element type that all are converted to.
@@ -54,17 +55,28 @@ impl Resolved {
         check(args)?;
         check_math(args.math, &args.semiring, args.dtype)?;
         check_epilogue(&args.semiring, (args.bias.is_some(), args.activation), args.dtype)?;
+        let scales = Scales { a: args.scale_a.as_ref(), b: args.scale_b.as_ref() };
+        check_scales(&args.semiring, scales.map(drop), args.dtype)?;
         let outputs = if args.plan { Outputs::default() } else { Outputs::parse(args, common)? };
         let input = |word: &OsString| Input::new(word, args.text.format_in);
         let (a, b) = (input(&args.a)?, input(&args.b)?);
         let c0 = args.accumulate.as_ref().map(input).transpose()?;
         let bias = args.bias.as_ref().map(input).transpose()?;
-        check_streams(&[("A", Some(&a)), ("B", Some(&b)), ("C0", c0.as_ref()), ("the bias", bias.as_ref())])?;
+        let scales = scales.try_map(input)?;
+        check_streams(&[
+            ("A", Some(&a)),
+            ("B", Some(&b)),
+            ("C0", c0.as_ref()),
+            ("the bias", bias.as_ref()),
+            ("scales of A", scales.a.as_ref()),
+            ("scales of B", scales.b.as_ref()),
+        ])?;
         Ok(Self {
             a,
             b,
             c0,
             bias,
+            scales,
             reading: reading(args),
             dtype: args.dtype,
             result_type: args.result_type,
@@ -87,9 +99,10 @@ impl Resolved {
         })
     }
 
-    /// A, B, C0 and the bias as they are given.
+    /// A, B, C0, the bias and the scales as they are given.
     pub fn inputs(&self) -> impl Iterator<Item = &Input> {
-        [&self.a, &self.b].into_iter().chain(&self.c0).chain(&self.bias)
+        let scales = [&self.scales.a, &self.scales.b].into_iter().flatten();
+        [&self.a, &self.b].into_iter().chain(&self.c0).chain(&self.bias).chain(scales)
     }
 
     /// Whether there is a bias, and the activation.

@@ -24,7 +24,24 @@ pub struct BuiltIn<S: Semiring> {
     scale: Option<Scale<S>>,
     row: fn(DynRef<'_>) -> Option<MatRef<'_, S::Out>>,
     activate: Option<Activate<S::Acc>>,
+    singles: Option<Singles<S::Acc>>,
 }
+
+/// Sums of type `A` that are f32, and as f32: those of 8-bit floats.
+#[derive(Debug)]
+pub struct Singles<A> {
+    /// A sum as the number that it is.
+    pub of: fn(A) -> f32,
+    /// A number as the sum that it is.
+    pub sum: fn(f32) -> A,
+}
+
+impl<A> Clone for Singles<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for Singles<A> {}
 
 /// alpha and beta of any type in that of the sums.
 type Scale<S> = fn(Value, Value) -> Result<Update<S>, Error>;
@@ -32,11 +49,15 @@ type Scale<S> = fn(Value, Value) -> Result<Update<S>, Error>;
 impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
     /// `None` for an element type that is none of [`SemiringId::dtypes`], and for plus-times with results that are not listed for it.
     pub(super) const fn new(id: SemiringId) -> Option<Self> {
-        Self::listed(id, None, None)
+        Self::listed(id, None, None, None)
     }
 
-    /// As [`new`](Self::new), for a semiring with factors, and with activations where there are any.
-    pub(super) const fn of_ring(id: SemiringId, activate: Option<Activate<S::Acc>>) -> Option<Self>
+    /// As [`new`](Self::new), for a semiring with factors, and with activations and scales where there are any.
+    pub(super) const fn of_ring(
+        id: SemiringId,
+        activate: Option<Activate<S::Acc>>,
+        singles: Option<Singles<S::Acc>>,
+    ) -> Option<Self>
     where
         S: Ring,
     {
@@ -44,6 +65,7 @@ impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
             id,
             Some(|alpha, beta| Ok(Update::scale(factor("alpha", alpha)?, factor("beta", beta)?))),
             activate,
+            singles,
         )
     }
 
@@ -51,6 +73,7 @@ impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
         id: SemiringId,
         scale: Option<Scale<S>>,
         activate: Option<Activate<S::Acc>>,
+        singles: Option<Singles<S::Acc>>,
     ) -> Option<Self> {
         let (dtype, output) = (S::Elem::DTYPE, S::Out::DTYPE);
         if !id.gives(dtype, output) {
@@ -66,6 +89,7 @@ impl<S: Semiring<Elem: Element, Acc: Element, Out: Element>> BuiltIn<S> {
             scale,
             row: |m| m.typed(),
             activate,
+            singles,
         })
     }
 }
@@ -112,6 +136,10 @@ impl<S: Semiring> BuiltIn<S> {
     /// What activations do to sums, where there are any.
     pub(crate) const fn activate(&self) -> Option<Activate<S::Acc>> {
         self.activate
+    }
+    /// Sums as f32, where operands may have scales.
+    pub const fn singles(&self) -> Option<Singles<S::Acc>> {
+        self.singles
     }
     /// How a product meets C, without the type of the factors.
     pub fn joining(&self, update: &Update<S>) -> Joining<Value> {

@@ -28,7 +28,7 @@ mod pairs;
 mod plus_times;
 mod selective;
 
-pub use built_in::BuiltIn;
+pub use built_in::{BuiltIn, Singles};
 pub use cuda::{Cuda, Trial};
 pub use id::{SemiringId, Visit};
 pub use log_plus::{LogPlus, Logarithm, log_add_exp};

@@ -1,6 +1,6 @@
 //! Ordinary matrix multiplication.
 
-use super::{BuiltIn, Laws, Semiring, SemiringId};
+use super::{BuiltIn, Laws, Semiring, SemiringId, Singles};
 use crate::{
     dtype::Element,
     epilogue::{Activate, Activated},
@@ -49,6 +49,8 @@ pub trait Arithmetic: Element {
     const ONE: Self;
     /// What an activation does to a partial sum; `None` for integers, which have none.
     const ACTIVATE: Option<Activate<Self::Acc>> = None;
+    /// Sums as f32 where operands may have scales: those of 8-bit floats.
+    const SINGLES: Option<Singles<Self::Acc>> = None;
     /// `acc + a * b`; fused for floats.
     fn mul_add(acc: Self::Acc, a: Self, b: Self) -> Self::Acc;
     /// `x + y`.
@@ -66,7 +68,7 @@ pub trait RoundTo<O>: Element {
 }
 
 macro_rules! float {
-    ($($t:ty, $acc:ty, $out:ty, $one:expr, $widen:expr;)*) => {$(
+    ($($t:ty, $acc:ty, $out:ty, $one:expr, $widen:expr, $singles:expr;)*) => {$(
         impl Arithmetic for $t {
             type Acc = $acc;
             type Out = $out;
@@ -74,6 +76,7 @@ macro_rules! float {
             const UNIT: $acc = 1.0;
             const ONE: $t = $one;
             const ACTIVATE: Option<Activate<$acc>> = Some(<$acc>::activate);
+            const SINGLES: Option<Singles<$acc>> = $singles;
             #[inline(always)]
             fn mul_add(acc: $acc, a: $t, b: $t) -> $acc { $widen(a).mul_add($widen(b), acc) }
             #[inline(always)]
@@ -85,12 +88,12 @@ macro_rules! float {
 }
 
 float! {
-    E4m3, f32, f32, E4m3::ONE, E4m3::to_f32;
-    E5m2, f32, f32, E5m2::ONE, E5m2::to_f32;
-    f16, f32, f16, f16::ONE, f16::to_f32;
-    bf16, f32, bf16, bf16::ONE, bf16::to_f32;
-    f32, f32, f32, 1.0, f32::from;
-    f64, f64, f64, 1.0, f64::from;
+    E4m3, f32, f32, E4m3::ONE, E4m3::to_f32, Some(Singles { of: identity, sum: identity });
+    E5m2, f32, f32, E5m2::ONE, E5m2::to_f32, Some(Singles { of: identity, sum: identity });
+    f16, f32, f16, f16::ONE, f16::to_f32, None;
+    bf16, f32, bf16, bf16::ONE, bf16::to_f32, None;
+    f32, f32, f32, 1.0, f32::from, None;
+    f64, f64, f64, 1.0, f64::from, None;
 }
 
 macro_rules! round_to {
@@ -148,7 +151,7 @@ impl<T: Arithmetic<Acc: RoundTo<O>>, O: Element> Semiring for PlusTimes<T, O> {
     const NAME: &'static str = SemiringId::PlusTimes.name();
     const ZERO: T::Acc = T::ZERO;
     const ONE: T = T::ONE;
-    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::of_ring(SemiringId::PlusTimes, T::ACTIVATE);
+    const BUILT_IN: Option<BuiltIn<Self>> = BuiltIn::of_ring(SemiringId::PlusTimes, T::ACTIVATE, T::SINGLES);
 
     #[inline(always)]
     fn add(x: T::Acc, y: T::Acc) -> T::Acc {

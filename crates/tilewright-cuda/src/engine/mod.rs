@@ -28,6 +28,7 @@ pub use multiply::DeviceProduct;
 pub use planned::Planned;
 pub use plans::Chosen;
 pub use prepared::{Prepared, PreparedKernel};
+pub use product::With;
 pub use reuse::OperandReuse;
 pub use timing::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 
@@ -230,7 +231,7 @@ impl Engine {
         let is_free = request.form == Form::Specialised
             && request.own.is_none()
             && (request.tile, request.pack, request.splits) == (None, None, None);
-        let asks_more = request.arg || !request.epilogue.is_none();
+        let asks_more = request.arg || !request.epilogue.is_none() || !request.scales.is_none();
         if !is_free || asks_more || self.0.cache.is_none() || self.driver_kind() == DriverKind::Emulator {
             return request;
         }

@@ -1,10 +1,12 @@
 //! Products of matrices that stay on the device, by the kernel that is the fastest.
 
 use super::in_place::MOST_ALIGNMENT;
-use super::product::Beside;
+use super::product::{Beside, With};
 use super::{Engine, Prepared};
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
-use tilewright_core::{Activation, Epilogue, Error, Joining, Math, Problem, SemiringId, Value};
+use tilewright_core::{
+    Activation, Epilogue, Error, Joining, Layout, Math, Problem, Scales, SemiringId, Value,
+};
 use tilewright_kernels::{Alignment, Batch, Kernel, Request, Selection, UserSemiring, Variant, select};
 
 /// What is to be computed between matrices on a device.
@@ -23,6 +25,7 @@ pub struct DeviceProduct {
     joining: Joining<Value>,
     math: Math,
     epilogue: Epilogue<isize>,
+    scales: Scales<Layout>,
     batch: Batch,
     arg: bool,
 }
@@ -36,6 +39,7 @@ impl DeviceProduct {
             joining: Joining::Replace,
             math: Math::Full,
             epilogue: Epilogue { bias: None, activation: Activation::None },
+            scales: Scales::NONE,
             batch: Batch::ONE,
             arg: false,
         }
@@ -81,6 +85,13 @@ impl DeviceProduct {
     #[must_use]
     pub const fn epilogue(self, epilogue: Epilogue<isize>) -> Self {
         Self { epilogue, ..self }
+    }
+
+    /// The same with A and B multiplied by scales that lie so, matrices of f32 of which [`Scales`] tells what their shapes mean: plus-times on floats of 8 bits alone has them, one
+    /// product at a time. [`Engine::multiply_with`] takes this from its scales.
+    #[must_use]
+    pub const fn scales(self, scales: Scales<Layout>) -> Self {
+        Self { scales, ..self }
     }
 
     /// The same for several A, B and C: those that are given are the first ones, and the batch says how far it is to the next in the
@@ -172,7 +183,7 @@ impl Engine {
     ) -> Result<Prepared, Error> {
         let (a, b, c) = (a.into(), b.into(), c.into());
         let prepared = self.prepare_product(&product.with_arg(), (a, b, c.as_ref()))?;
-        prepared.run_all(a, b, c, Beside { bias: None, arg: Some(arg) })?;
+        prepared.run_all(a, b, c, Beside { with: With::default(), arg: Some(arg) })?;
         Ok(prepared)
     }
 
@@ -207,12 +218,47 @@ impl Engine {
         c: impl Into<DeviceMut<'a>>,
         bias: impl Into<DeviceRef<'a>>,
     ) -> Result<Prepared, Error> {
-        let (a, b, c, bias) = (a.into(), b.into(), c.into(), bias.into());
+        self.multiply_with(product, a, b, c, With { bias: Some(bias.into()), scales: Scales::NONE })
+    }
+
+    /// As [`Engine::multiply`], with a bias as [`Engine::multiply_with_bias`] takes it, and with scales of A and B, whose shapes tell what they are for:
+    /// see [`Scales`].
+    ///
+    /// ```
+    /// use tilewright_core::{E4m3, Layout, MatRef, Scales, SemiringId};
+    /// use tilewright_cuda::{DeviceProduct, Engine, With};
+    /// # let engine = Engine::emulated(tilewright_arch::Gpu::default())?;
+    /// let (l, column) = (Layout::row_major(2, 2), Layout::row_major(2, 1));
+    /// let x = engine.upload(MatRef::new(&[1.0, 2.0, 3.0, -4.0].map(E4m3::from_f32), l)?)?;
+    /// let of_rows = engine.upload(MatRef::new(&[10.0f32, 0.5], column)?)?;
+    /// let mut y = engine.zeros::<f32>(l)?;
+    /// let scales = Scales { a: Some((&of_rows).into()), b: None };
+    /// match engine.multiply_with(&DeviceProduct::new(SemiringId::PlusTimes), &x, &x, &mut y, With { bias: None, scales }) {
+    ///     Ok(_) => assert_eq!(y.to_matrix()?.as_slice(), [70.0, -60.0, -4.5, 11.0]),
+    ///     Err(error) => assert!(error.is_unavailable()), // no NVRTC
+    /// }
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::multiply_with_bias`]; `unsupported` for scales outside of plus-times on floats of 8 bits, and on GPUs without tensor cores for these; `dtype-mismatch` for
+    /// scales that are not f32, and `result-mismatch` for other shapes.
+    pub fn multiply_with<'a>(
+        &self,
+        product: &DeviceProduct,
+        a: impl Into<DeviceRef<'a>>,
+        b: impl Into<DeviceRef<'a>>,
+        c: impl Into<DeviceMut<'a>>,
+        with: With<'a>,
+    ) -> Result<Prepared, Error> {
+        let (a, b, c) = (a.into(), b.into(), c.into());
         let problem = Problem::new(a.layout(), b.layout(), c.as_ref().layout())?;
-        let stride = problem.bias_layout(bias.layout())?.col_stride;
-        let epilogue = Epilogue { bias: Some(stride), ..product.epilogue };
-        let prepared = self.prepare_product(&product.epilogue(epilogue), (a, b, c.as_ref()))?;
-        prepared.run_all(a, b, c, Beside { bias: Some(bias), arg: None })?;
+        let stride = |bias: DeviceRef<'_>| Ok::<_, Error>(problem.bias_layout(bias.layout())?.col_stride);
+        let bias = with.bias.map(stride).transpose()?;
+        let scales = with.scales.map(|one| one.layout());
+        let product = product.epilogue(Epilogue { bias, ..product.epilogue }).scales(scales);
+        let prepared = self.prepare_product(&product, (a, b, c.as_ref()))?;
+        prepared.run_all(a, b, c, Beside { with, arg: None })?;
         Ok(prepared)
     }
 
@@ -237,12 +283,15 @@ impl Engine {
         let semiring = product.own.is_none().then_some(product.semiring);
         let name = product.own.map_or(product.semiring.name(), |own| own.name());
         product.epilogue.check(semiring, name, c.dtype())?;
+        product.scales.check(semiring, name, a.dtype())?;
+        product.scales.of(&problem)?;
         let [a_to, b_to, c_to] = [a, b, c].map(|matrix| matrix.alignment().min(MOST_ALIGNMENT));
         let request = Request { own: product.own, ..Request::new(problem, product.semiring, a.dtype()) };
         Ok(Request {
             joining: product.joining,
             math: product.math,
             epilogue: product.epilogue,
+            scales: product.scales,
             batch: product.batch,
             alignment: Alignment { a: a_to, b: b_to, c: c_to },
             gpu: self.gpu(),

@@ -1,6 +1,6 @@
 //! Whether matrices are those that a recipe was made for: what keeps its kernels inside them.
 
-use tilewright_core::{DType, Error, ErrorKind, Layout};
+use tilewright_core::{DType, Error, ErrorKind, Layout, Scales};
 use tilewright_kernels::{Alignment, Recipe, Request};
 
 /// A matrix on a device, as far as a kernel depends on it.
@@ -103,6 +103,38 @@ pub(super) fn check_bias(recipe: &Recipe, found: Option<Operand>) -> Result<(), 
         return Err(unsupported(format!("this matrix as {what}"), why));
     }
     holds(&found, 1, 0)
+}
+
+/// Whether the recipe's scales are these: there where they were asked for, and only there.
+///
+/// # Errors
+/// `unsupported` for none where there have to be some, the other way round, and for another layout; `dtype-mismatch` for other elements, `out-of-bounds` for memory that does not
+/// hold them.
+pub(super) fn check_scales(recipe: &Recipe, found: Scales<Operand>) -> Result<(), Error> {
+    let Some(Request { scales, .. }) = recipe.request() else { return Ok(()) };
+    for (what, layout, found) in [("scales of A", scales.a, found.a), ("scales of B", scales.b, found.b)] {
+        let (layout, found) = match (layout, found) {
+            (None, None) => continue,
+            (Some(layout), Some(found)) => (layout, found),
+            (Some(_), None) => {
+                let what = format!("this product without {what}");
+                return Err(unsupported(what, "its recipe was made with them".into()));
+            }
+            (None, Some(_)) => {
+                let what = format!("this product with {what}");
+                return Err(unsupported(what, "its recipe was made without".into()));
+            }
+        };
+        if found.dtype != DType::F32 {
+            return Err(ErrorKind::DTypeMismatch { what, expected: DType::F32, found: found.dtype }.into());
+        }
+        if layout != found.layout {
+            let why = format!("the recipe was made for {layout:?}, and it has {:?}", found.layout);
+            return Err(unsupported(format!("this matrix as {what}"), why));
+        }
+        holds(&found, 1, 0)?;
+    }
+    Ok(())
 }
 
 /// Whether all `count` matrices, `stride` elements from one to the next, are inside the memory of the first.

@@ -1,12 +1,12 @@
 //! Products in the streams of other libraries, on their memory.
 
 use super::plans::Chosen;
-use super::product::{Beside, bindings};
+use super::product::{Beside, With, bindings};
 use super::{DeviceProduct, Engine};
 use crate::device::{Allocation, DeviceMemory, DeviceMut, DeviceRef, DynDeviceMatrix};
 use crate::ffi::driver as ffi;
 use std::ffi::c_uint;
-use tilewright_core::{Error, ErrorKind};
+use tilewright_core::{Error, ErrorKind, Scales};
 
 /// A product whose kernel is chosen and compiled, for a stream of another library.
 #[derive(Debug, Clone)]
@@ -128,7 +128,11 @@ impl Planned {
     ) -> Result<(), Error> {
         // SAFETY: the caller's promise.
         unsafe {
-            self.run_all(workspace, (a.into(), b.into(), c.into()), Beside { bias: None, arg: Some(arg) })
+            self.run_all(
+                workspace,
+                (a.into(), b.into(), c.into()),
+                Beside { with: With::default(), arg: Some(arg) },
+            )
         }
     }
 
@@ -147,9 +151,27 @@ impl Planned {
         c: impl Into<DeviceMut<'a>>,
         bias: impl Into<DeviceRef<'a>>,
     ) -> Result<(), Error> {
-        let beside = Beside { bias: Some(bias.into()), arg: None };
         // SAFETY: the caller's promise.
-        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), beside) }
+        unsafe { self.run_with(workspace, a, b, c, With { bias: Some(bias.into()), scales: Scales::NONE }) }
+    }
+
+    /// As [`Planned::run`], of a product that was asked for with [a bias](DeviceProduct::epilogue) or with [scales](DeviceProduct::scales), which are these.
+    ///
+    /// # Errors
+    /// As [`Planned::run`]; for another bias and other scales than were asked for, too.
+    ///
+    /// # Safety
+    /// As [`Planned::run`], for the bias and the scales as well, which C does not meet.
+    pub unsafe fn run_with<'a>(
+        &self,
+        workspace: Option<u64>,
+        a: impl Into<DeviceRef<'a>>,
+        b: impl Into<DeviceRef<'a>>,
+        c: impl Into<DeviceMut<'a>>,
+        with: With<'a>,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_all(workspace, (a.into(), b.into(), c.into()), Beside { with, arg: None }) }
     }
 
     /// # Safety

@@ -5,7 +5,7 @@ use super::plans::Binding;
 use super::{Engine, Prepared};
 use crate::device::{DeviceMatrix, DeviceMut, DeviceRef, DynDeviceMatrix};
 use std::sync::Arc;
-use tilewright_core::{Error, ErrorKind, Layout, MatRef, Problem, SemiringId};
+use tilewright_core::{Error, ErrorKind, Layout, MatRef, Problem, Scales, SemiringId};
 use tilewright_kernels::{Alignment, Buffer, Kernel, Recipe, Request, Showing};
 
 impl Engine {
@@ -92,7 +92,7 @@ impl Prepared {
         c: &mut DynDeviceMatrix,
         arg: &mut DynDeviceMatrix,
     ) -> Result<(), Error> {
-        self.run_all(a.into(), b.into(), c.into(), Beside { bias: None, arg: Some(arg) })
+        self.run_all(a.into(), b.into(), c.into(), Beside { with: With::default(), arg: Some(arg) })
     }
 
     /// As [`Prepared::run`], for a recipe whose request asks for a bias.
@@ -106,8 +106,22 @@ impl Prepared {
         c: &mut DynDeviceMatrix,
         bias: &DynDeviceMatrix,
     ) -> Result<(), Error> {
-        let bias = Some(DeviceRef::from(bias));
-        self.run_all(a.into(), b.into(), c.into(), Beside { bias, arg: None })
+        let with = With { bias: Some(DeviceRef::from(bias)), scales: Scales::NONE };
+        self.run_with(a.into(), b.into(), c.into(), with)
+    }
+
+    /// As [`Prepared::run_on`], for a recipe whose request asks for a bias or for scales.
+    ///
+    /// # Errors
+    /// As [`Prepared::run_with_bias`]; for scales of another type, shape or distances, too.
+    pub fn run_with(
+        &self,
+        a: DeviceRef<'_>,
+        b: DeviceRef<'_>,
+        c: DeviceMut<'_>,
+        with: With<'_>,
+    ) -> Result<(), Error> {
+        self.run_all(a, b, c, Beside { with, arg: None })
     }
 
     /// As [`Prepared::run`], on parts of matrices.
@@ -132,14 +146,23 @@ impl Prepared {
     }
 }
 
+/// What a product reads besides A and B.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct With<'a> {
+    /// An element for each column of C: a row or a column.
+    pub bias: Option<DeviceRef<'a>>,
+    /// Scales of A and B.
+    pub scales: Scales<DeviceRef<'a>>,
+}
+
 /// What a product may have besides A, B and C.
 #[derive(Default)]
 pub(super) struct Beside<'a> {
-    pub bias: Option<DeviceRef<'a>>,
+    pub with: With<'a>,
     pub arg: Option<&'a mut DynDeviceMatrix>,
 }
 
-/// Where A, B, C, the bias and the arg result lie, if the recipe was made for them.
+/// Where A, B, C, the bias, the scales and the arg result lie, if the recipe was made for them.
 ///
 /// # Errors
 /// As [`Prepared::run`].
@@ -147,16 +170,22 @@ pub(super) fn bindings(
     engine: &Engine,
     recipe: &Recipe,
     (a, b, c): (DeviceRef<'_>, DeviceRef<'_>, DeviceRef<'_>),
-    Beside { bias, arg }: Beside<'_>,
+    Beside { with: With { bias, scales }, arg }: Beside<'_>,
 ) -> Result<Vec<Binding>, Error> {
     let arg: Option<DeviceRef<'_>> = arg.map(|arg| DeviceRef::from(&*arg));
     let operands = [("A", Buffer::A, a), ("B", Buffer::B, b), ("C", Buffer::C, c)];
     operands::check(recipe, operands.map(|(_, _, matrix)| operand(matrix)))?;
     operands::check_bias(recipe, bias.map(operand))?;
+    operands::check_scales(recipe, scales.map(operand))?;
     if let Some(arg) = arg {
         operands::check_arg(recipe, operand(arg))?;
     }
-    let others = [("the bias", Buffer::Bias, bias), ("the arg result", Buffer::Output, arg)];
+    let others = [
+        ("the bias", Buffer::Bias, bias),
+        ("scales of A", Buffer::ScaleA, scales.a),
+        ("scales of B", Buffer::ScaleB, scales.b),
+        ("the arg result", Buffer::Output, arg),
+    ];
     let others = others.into_iter().filter_map(|(what, buffer, matrix)| Some((what, buffer, matrix?)));
     let operands = operands.into_iter().chain(others);
     let bind = |(what, buffer, matrix): (&str, _, DeviceRef<'_>)| {

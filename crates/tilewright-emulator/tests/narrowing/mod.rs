@@ -171,7 +171,7 @@ fn place(buffer: Buffer) -> Option<usize> {
         Buffer::B => Some(1),
         Buffer::C => Some(2),
         Buffer::Workspace(index) => Some(3 + index),
-        Buffer::Input | Buffer::Output | Buffer::Bias => None,
+        Buffer::Input | Buffer::Output | Buffer::Bias | Buffer::ScaleA | Buffer::ScaleB => None,
     }
 }
 

@@ -209,7 +209,7 @@ fn place(buffer: Buffer) -> Option<usize> {
         Buffer::B => 1,
         Buffer::C => 2,
         Buffer::Workspace(index) => 3 + index,
-        Buffer::Input | Buffer::Output | Buffer::Bias => return None,
+        Buffer::Input | Buffer::Output | Buffer::Bias | Buffer::ScaleA | Buffer::ScaleB => return None,
     })
 }
 

@@ -36,6 +36,9 @@ pub struct Kernel {
     pub(crate) make: Make,
 }
 
+/// The kernels that multiply operands with scales.
+const WITH_SCALES: [&str; 2] = ["wgmma", "mma"];
+
 /// What a kernel's recipe is made from.
 pub(crate) enum Make {
     /// A product by one launch, described by data.
@@ -104,6 +107,7 @@ impl Kernel {
             });
         }
         self.check_epilogue(request)?;
+        self.check_scales(request)?;
         let estimated = |recipe: Recipe| match self.family {
             Family::Ladder => Recipe { seconds: estimate::of_ladder(self.name, request), ..recipe },
             Family::Production | Family::Gallery => recipe,
@@ -131,6 +135,30 @@ impl Kernel {
             false => ("plus-times on floats for a bias or an activation", "leave both out"),
         };
         let found = format!("{} is asked for on {}", request.epilogue.name(), request.variant());
+        Err(Refusal { kernel: self.name, needs: needs.into(), found, hint: hint.into() })
+    }
+
+    /// Refuses scales of operands where the kernel has none. Without terms they scale nothing.
+    fn check_scales(&self, request: &Request) -> Result<(), Refusal> {
+        let (Variant { semiring, own, dtype, .. }, scales) = (request.variant(), &request.scales);
+        if scales.is_none() || request.problem.k() == 0 {
+            return Ok(());
+        }
+        let is_defined = scales.check(own.is_none().then_some(semiring), "", dtype);
+        let shapes = scales.of(&request.problem).map(drop);
+        let (needs, found, hint) = match (is_defined, shapes) {
+            (Err(_), _) => {
+                ("plus-times on e4m3 or e5m2 for scales", request.variant().to_string(), "leave them out")
+            }
+            (_, Err(error)) => ("scales of one of four shapes", error.to_string(), "see `Granularity`"),
+            _ if request.batch.count > 1 => (
+                "one product where operands have scales",
+                format!("{} products", request.batch.count),
+                "compute one at a time",
+            ),
+            _ if WITH_SCALES.contains(&self.name) => return Ok(()),
+            _ => ("operands without scales", format!("{} are asked for", scales.name()), "use wgmma or mma"),
+        };
         Err(Refusal { kernel: self.name, needs: needs.into(), found, hint: hint.into() })
     }
 

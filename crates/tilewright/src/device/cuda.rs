@@ -3,8 +3,8 @@
 use super::{Failure, Job, Target};
 use crate::{backend::Backend, options::Report};
 use std::time::Instant;
-use tilewright_core::{DynMut, DynRef, Layout};
-use tilewright_cuda::{Chosen, Engine, Prepared};
+use tilewright_core::{DynMut, DynRef, Layout, Scales};
+use tilewright_cuda::{Chosen, DeviceRef, Engine, Prepared, With};
 use tilewright_kernels::Rejected;
 
 pub(super) fn run(
@@ -49,7 +49,9 @@ pub(super) fn run_on(
         (Some(arg), Some(request)) => Some(engine.zeros_dyn(arg.dtype(), request.arg_layout())?),
         _ => None,
     };
-    let bias = job.epilogue.bias.map(|bias| engine.upload_dyn(bias.to_matrix()?.as_ref())).transpose()?;
+    let by_rows = |matrix: DynRef<'_>| engine.upload_dyn(matrix.to_matrix()?.as_ref());
+    let bias = job.beside.epilogue.bias.map(by_rows).transpose()?;
+    let scales = job.beside.scales.try_map(by_rows)?;
     engine.synchronize()?;
     let mut transfer = began.elapsed();
     // After the operands, so that what is left is known: without memory for workspaces, a recipe does without.
@@ -61,10 +63,13 @@ pub(super) fn run_on(
     on_device = on_device.with_rows(c_rows)?;
     job.options.check_cancelled()?;
     let computing = Instant::now();
-    match (&mut winners, &bias) {
-        (Some(winners), _) => prepared.run_with_arg(&a, &b, &mut on_device, winners)?,
-        (None, Some(bias)) => prepared.run_with_bias(&a, &b, &mut on_device, bias)?,
-        (None, None) => prepared.run(&a, &b, &mut on_device)?,
+    match &mut winners {
+        Some(winners) => prepared.run_with_arg(&a, &b, &mut on_device, winners)?,
+        None => {
+            let scales = Scales { a: scales.a.as_ref(), b: scales.b.as_ref() };
+            let with = With { bias: bias.as_ref().map(DeviceRef::from), scales: scales.map(DeviceRef::from) };
+            prepared.run_with((&a).into(), (&b).into(), (&mut on_device).into(), with)?;
+        }
     }
     engine.synchronize()?;
     let on_device = on_device.with_rows(whole)?;

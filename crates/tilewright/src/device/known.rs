@@ -1,10 +1,10 @@
 //! What a semiring of Rust is to kernels: a built-in one, or CUDA expressions that are compared with the Rust functions before they are used.
 
-use super::{Device, Job};
+use super::{Beside, Device, Job};
 use crate::options::Options;
 use std::sync::{Mutex, PoisonError};
 use tilewright_core::{
-    DynMut, DynRef, Epilogue, Error, ErrorKind, Joining, MatMut, MatRef, Semiring, Update, Value,
+    DynMut, DynRef, Error, ErrorKind, Joining, MatMut, MatRef, Semiring, Update, Value,
     semiring::{BuiltIn, Cuda, Meaning, Trial},
 };
 use tilewright_kernels::{Form, UserSemiring, Variant};
@@ -104,8 +104,8 @@ fn tried<S: Semiring>(cuda: &Cuda<S>, device: Device, options: &Options<'_>) -> 
     let mut c = trial.old.clone();
     let rows = [&trial.a, &trial.b, &c].map(|m| m.layout().rows);
     let (meaning, joining) = (Meaning::Own(own), Joining::Accumulate);
-    let (form, epilogue) = (Form::Plain, Epilogue::default());
-    let job = Job { meaning, form, joining, epilogue, count: 1, rows, options: &options };
+    let (form, beside) = (Form::Plain, Beside::default());
+    let job = Job { meaning, form, joining, beside, count: 1, rows, options: &options };
     let operands = (trial.a.as_ref(), trial.b.as_ref());
     job.run(device, operands, c.as_mut(), None).map_err(|failure| failure.error)?;
     trial.check(c.as_ref())?;

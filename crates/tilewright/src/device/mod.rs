@@ -16,7 +16,7 @@ use std::{ptr::NonNull, time::Instant};
 use tilewright_arch::Gpu;
 use tilewright_core::{
     BatchMut, BatchRef, DType, DynMatrix, DynMut, DynRef, Epilogue, Error, ErrorKind, Joining, Layout,
-    MatMut, MatRef, Problem, Semiring, Update, Value, domain, semiring::Meaning,
+    MatMut, MatRef, Problem, Scales, Semiring, Update, Value, domain, semiring::Meaning,
 };
 use tilewright_cuda::device_layout;
 use tilewright_kernels::{Alignment, Batch, Form, Request, UserSemiring};
@@ -41,6 +41,13 @@ impl Device {
             _ => None,
         }
     }
+}
+
+/// What products read besides A and B: a bias for all of them, and scales of the operands of one.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Beside<'a> {
+    pub epilogue: Epilogue<DynRef<'a>>,
+    pub scales: Scales<DynRef<'a>>,
 }
 
 /// Why a kernel did not compute a product.
@@ -74,7 +81,7 @@ pub(crate) fn multiply<S: Semiring>(
     arg: Option<MatMut<'_, u32>>,
     (a, b): (MatRef<'_, S::Elem>, MatRef<'_, S::Elem>),
     update: &Update<S>,
-    epilogue: Epilogue<DynRef<'_>>,
+    beside: Beside<'_>,
     options: &Options<'_>,
 ) -> Result<Report, Failure> {
     let known = Known::<S>::new()?;
@@ -83,7 +90,7 @@ pub(crate) fn multiply<S: Semiring>(
     domain::check::<S>(a, b)?;
     let rows = [a.rows(), b.rows(), c.rows()];
     let (meaning, joining) = (known.meaning(device, options)?, known.joining(update)?);
-    let job = Job { meaning, form: Form::Specialised, joining, epilogue, count: 1, rows, options };
+    let job = Job { meaning, form: Form::Specialised, joining, beside, count: 1, rows, options };
     let arg = arg.map(|arg| DynMut::from(as_integers(arg)));
     job.run(device, (known.operand(a), known.operand(b)), known.result(c), arg)
 }
@@ -114,7 +121,8 @@ pub(crate) fn multiply_batch<S: Semiring>(
             SeriesMut::new(known.result(first_c), count, stride),
         )
     };
-    Work { meaning, joining, epilogue, options }.run(device, (a, b), c, None)
+    let beside = Beside { epilogue, scales: Scales::NONE };
+    Work { meaning, joining, beside, options }.run(device, (a, b), c, None)
 }
 
 /// What is computed of each A and each B of a series.
@@ -122,7 +130,7 @@ pub(crate) fn multiply_batch<S: Semiring>(
 pub(crate) struct Work<'a> {
     pub meaning: Meaning<UserSemiring>,
     pub joining: Joining<Value>,
-    pub epilogue: Epilogue<DynRef<'a>>,
+    pub beside: Beside<'a>,
     pub options: &'a Options<'a>,
 }
 
@@ -200,8 +208,8 @@ impl Work<'_> {
     }
 
     fn job(&self, count: usize, rows: [usize; 3]) -> Job<'_> {
-        let Self { meaning, joining, epilogue, options } = *self;
-        Job { meaning, form: Form::Specialised, joining, epilogue, count, rows, options }
+        let Self { meaning, joining, beside, options } = *self;
+        Job { meaning, form: Form::Specialised, joining, beside, count, rows, options }
     }
 
     /// So many terms are finished. The emulator counts blocks as they end.
@@ -218,7 +226,7 @@ struct Job<'a> {
     form: Form,
     joining: Joining<Value>,
     /// What follows; the bias becomes a row without gaps.
-    epilogue: Epilogue<DynRef<'a>>,
+    beside: Beside<'a>,
     /// Products; those of a batch lie below each other in each matrix, except in one that has no more than one.
     count: usize,
     /// The rows of one A, one B and one C.
@@ -271,9 +279,11 @@ impl Job<'_> {
             Meaning::BuiltIn(id) => Request::new(problem, id, a.dtype()),
             Meaning::Own(own) => Request::with_own(problem, own),
         };
-        let Epilogue { bias, activation } = self.epilogue;
+        let Beside { epilogue: Epilogue { bias, activation }, scales } = self.beside;
         Ok(Request {
             epilogue: Epilogue { bias: bias.map(|_| 1), activation },
+            // They are uploaded by rows.
+            scales: scales.map(|one| Layout::row_major(one.layout().rows, one.layout().cols)),
             form: self.form,
             batch: Batch { count: self.count, a: a_next, b: b_next, c: c_next },
             joining: self.joining,

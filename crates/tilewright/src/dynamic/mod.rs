@@ -12,7 +12,7 @@ use crate::{
 use run::Run;
 use tilewright_core::{
     DType, DynMatrix, DynMut, DynRef, Epilogue, Error, ErrorKind, Joining, Layout, MatMut, MatRef, Matrix,
-    NO_ARG, Problem, SemiringId, Value,
+    NO_ARG, Problem, Scales, SemiringId, Value,
 };
 
 pub(crate) use dispatch::{Check, Task, dispatch};
@@ -39,6 +39,7 @@ pub struct DynProduct<'a> {
     joining: Joining<Value>,
     old: Option<DynRef<'a>>,
     epilogue: Epilogue<DynRef<'a>>,
+    scales: Scales<DynRef<'a>>,
     options: Options<'a>,
 }
 
@@ -76,7 +77,7 @@ impl<'a> DynProduct<'a> {
         Problem::new(a.layout(), b.layout(), c)?;
         let (joining, old) = (Joining::Replace, None);
         let (epilogue, options) = (Epilogue::default(), Options::default());
-        Ok(Self { semiring, a, b, output, joining, old, epilogue, options })
+        Ok(Self { semiring, a, b, output, joining, old, epilogue, scales: Scales::NONE, options })
     }
 
     /// Follows the product by a bias and an activation: see [`crate::Product::epilogue`].
@@ -87,6 +88,28 @@ impl<'a> DynProduct<'a> {
         let (a, b) = (self.a.layout(), self.b.layout());
         let problem = Problem::new(a, b, Layout::row_major(a.rows, b.cols))?;
         self.epilogue = epilogue.checked(Some(self.semiring), self.semiring.name(), self.output, &problem)?;
+        Ok(self)
+    }
+
+    /// Multiplies A and B by scales first, of floats of 8 bits: see [`Product::scales`](crate::Product::scales) and [`Scales`].
+    ///
+    /// ```
+    /// use tilewright::{DType, DynProduct, E4m3, Matrix, Scales, SemiringId};
+    /// let a = Matrix::filled(2, 256, E4m3::ONE)?;
+    /// let blocks = Matrix::from([[1.0f32, 0.5], [2.0, 0.0]]);
+    /// let scales = Scales { a: Some(blocks.as_ref().into()), b: None };
+    /// let product = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), a.as_ref().t())?.scales(scales)?;
+    /// let c = product.giving(DType::Bf16)?.compute()?.c;
+    /// assert_eq!(c.as_ref().get(1, 0).map(|x| x.to_f64()), Some(256.0));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scales::checked`].
+    pub fn scales(mut self, scales: Scales<DynRef<'a>>) -> Result<Self, Error> {
+        let (a, b) = (self.a.layout(), self.b.layout());
+        let problem = Problem::new(a, b, Layout::row_major(a.rows, b.cols))?;
+        self.scales = scales.checked(Some(self.semiring), self.semiring.name(), self.a.dtype(), &problem)?;
         Ok(self)
     }
 
@@ -155,7 +178,12 @@ impl<'a> DynProduct<'a> {
         let c = Layout::row_major(a.rows, b.cols);
         let query = Query::new(self.semiring, self.a.dtype(), Problem::new(a, b, c)?);
         let Ok(epilogue) = self.epilogue.try_map(|_| Ok::<_, core::convert::Infallible>(()));
-        Ok(query.giving(self.output)?.joining(self.joining).math(self.options.math).epilogue(epilogue))
+        Ok(query
+            .giving(self.output)?
+            .joining(self.joining)
+            .math(self.options.math)
+            .epilogue(epilogue)
+            .scales(self.scales.map(|one| one.layout())))
     }
 
     /// The backend that will do the work, and why where the choice is left to [`Backend::Auto`].
@@ -271,6 +299,11 @@ impl<'a> DynProduct<'a> {
 
     pub(crate) fn operands(&self) -> (SemiringId, DynRef<'a>, DynRef<'a>) {
         (self.semiring, self.a, self.b)
+    }
+
+    /// The scales of A and B.
+    pub(crate) fn scaled(&self) -> Scales<DynRef<'a>> {
+        self.scales
     }
 
     /// What follows the product.

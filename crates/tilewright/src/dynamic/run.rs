@@ -19,7 +19,7 @@ impl Task for Run<'_, '_> {
     ) -> Result<Report, Error> {
         let (_, a, b) = self.product.operands();
         let product = Product::<S>::new(typed("A", a)?, typed("B", b)?)?.options(self.product.options);
-        let product = product.epilogue(self.product.epilogue)?;
+        let product = product.epilogue(self.product.epilogue)?.scales(self.product.scales)?;
         product.run(typed_mut("C", self.c)?, self.arg, update)
     }
 }

@@ -56,11 +56,15 @@ impl Task for OnCpu<'_> {
             Results::Product => tilewright_cpu::plan::<S>,
             Results::ProductAndArg => tilewright_cpu::plan_arg::<S>,
         };
-        // A plan looks at no element: any row stands for the bias.
+        // A plan looks at no element: any row stands for the bias, and any number for scales.
         let problem = &self.query.problem;
         let zero = [S::finish(S::ZERO)];
         let row = |()| MatRef::new(&zero, Layout::strided(1, problem.n(), 0, 0)).map(DynRef::from);
-        let options = Options { epilogue: self.query.epilogue.try_map(row)?, ..*self.options };
+        let scale = [0.0f32];
+        let scales = self.query.scales.try_map(|one| {
+            MatRef::new(&scale, Layout::strided(one.rows, one.cols, 0, 0)).map(DynRef::from)
+        })?;
+        let options = Options { epilogue: self.query.epilogue.try_map(row)?, scales, ..*self.options };
         plan(problem, update, &options)
     }
 }

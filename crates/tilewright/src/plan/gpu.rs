@@ -207,11 +207,11 @@ fn is_shipped(recipe: &Recipe) -> bool {
 }
 
 fn request(query: &Query, gpu: &Gpu) -> Request {
-    let Query { semiring, own, dtype, output, problem, math, joining, epilogue, results } = *query;
+    let Query { semiring, own, dtype, output, problem, math, joining, epilogue, scales, results } = *query;
     let arg = results == Results::ProductAndArg;
     let epilogue = Epilogue { bias: epilogue.bias.map(|()| 1), activation: epilogue.activation };
     let variant = Variant { own, ..Variant::new(semiring, dtype) }.giving(output);
-    Request { math, joining, epilogue, gpu: *gpu, arg, ..Request::of(problem, variant) }
+    Request { math, joining, epilogue, scales, gpu: *gpu, arg, ..Request::of(problem, variant) }
 }
 
 fn step(launch: &Launch, gpu: &Gpu, resources: Resources<'_>) -> Step {

@@ -1,6 +1,6 @@
 //! What a plan is made for.
 
-use tilewright_core::{DType, Epilogue, Error, Joining, Layout, Math, Problem, SemiringId, Value};
+use tilewright_core::{DType, Epilogue, Error, Joining, Layout, Math, Problem, Scales, SemiringId, Value};
 #[cfg(feature = "cuda")]
 use tilewright_kernels::{UserSemiring, Variant};
 
@@ -25,6 +25,8 @@ pub struct Query {
     pub joining: Joining<Value>,
     /// What follows the product.
     pub epilogue: Epilogue<()>,
+    /// The scales of A and B, by their shapes.
+    pub scales: Scales<Layout>,
     /// Which results are wanted.
     pub results: Results,
 }
@@ -72,6 +74,7 @@ impl Query {
             math: Math::Full,
             joining: Joining::Replace,
             epilogue: Epilogue::default(),
+            scales: Scales::NONE,
             results: Results::Product,
         }
     }
@@ -117,6 +120,12 @@ impl Query {
         Self { epilogue, ..self }
     }
 
+    /// The same with scales of A and B.
+    #[must_use]
+    pub fn scales(self, scales: Scales<Layout>) -> Self {
+        Self { scales, ..self }
+    }
+
     /// The same with other results.
     #[must_use]
     pub fn results(self, results: Results) -> Self {
@@ -145,7 +154,8 @@ impl Query {
         let operands = (elements(p.a()) + elements(p.b())) * self.dtype.size() as f64;
         let result = elements(p.c()) * self.output.size() as f64 * passes;
         let bias = self.epilogue.bias.map_or(0.0, |()| (p.n() * self.output.size()) as f64);
-        let bytes = operands + result + arg + bias;
+        let scales = [self.scales.a, self.scales.b].into_iter().flatten().map(elements).sum::<f64>();
+        let bytes = operands + result + arg + bias + scales * size_of::<f32>() as f64;
         Work { pair_ops, flops: is_flops.then_some(2.0 * pair_ops), bytes }
     }
 }

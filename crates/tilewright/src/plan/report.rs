@@ -54,9 +54,13 @@ impl Plan {
             true => String::new(),
             false => format!(", then {}", query.epilogue.name()),
         };
+        let scales = match query.scales.is_none() {
+            true => String::new(),
+            false => format!(", with {}", query.scales.name()),
+        };
         let (m, n, k) = (p.m(), p.n(), p.k());
         let semiring = query.own_name().unwrap_or(query.semiring.name());
-        format!("C {m}x{n} = {formula}, k = {k}, {semiring} on {}{arg}{epilogue}", query.dtype)
+        format!("C {m}x{n} = {formula}, k = {k}, {semiring} on {}{scales}{arg}{epilogue}", query.dtype)
     }
 
     fn amount(&self) -> String {

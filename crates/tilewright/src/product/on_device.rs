@@ -4,7 +4,7 @@ use super::Product;
 use crate::{
     backend::Backend,
     choice::Choice,
-    device::{self, Device, Failure},
+    device::{self, Beside, Device, Failure},
     options::Report,
 };
 use tilewright_core::{Error, MatMut, Semiring, Update};
@@ -66,7 +66,8 @@ impl<S: Semiring> Product<'_, S> {
         arg: Option<MatMut<'_, u32>>,
         update: &Update<S>,
     ) -> Result<Report, Failure> {
-        device::multiply(device, c, arg, (self.a, self.b), update, self.epilogue, &self.options)
+        let beside = Beside { epilogue: self.epilogue, scales: self.scales };
+        device::multiply(device, c, arg, (self.a, self.b), update, beside, &self.options)
     }
 }
 

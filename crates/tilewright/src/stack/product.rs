@@ -10,7 +10,7 @@ use crate::{
 };
 use core::fmt;
 use tilewright_core::{
-    DType, DynMut, DynRef, Element, Epilogue, Error, ErrorKind, Joining, Layout, Problem, Semiring,
+    DType, DynMut, DynRef, Element, Epilogue, Error, ErrorKind, Joining, Layout, Problem, Scales, Semiring,
     SemiringId, Update, Value, expressions::Expressions,
 };
 
@@ -44,6 +44,7 @@ pub struct StackProduct<'a> {
     pub(super) output: DType,
     pub(super) joining: Joining<Value>,
     pub(super) epilogue: Epilogue<DynRef<'a>>,
+    pub(super) scales: Scales<DynRef<'a>>,
     pub(super) options: Options<'a>,
 }
 
@@ -95,7 +96,7 @@ impl<'a> StackProduct<'a> {
         }
         let shapes = Shapes::of(a.shape(), b.shape())?;
         let (joining, epilogue, options) = (Joining::Replace, Epilogue::default(), Options::default());
-        Ok(Self { by, a, b, shapes, output, joining, epilogue, options })
+        Ok(Self { by, a, b, shapes, output, joining, epilogue, scales: Scales::NONE, options })
     }
 
     /// Gives results of another type: see [`DynProduct::giving`](crate::DynProduct::giving).
@@ -138,6 +139,21 @@ impl<'a> StackProduct<'a> {
                 epilogue.check_absent("a semiring that is given by its text").map(|()| epilogue)?
             }
             By::Function(_) => epilogue.check_absent("a semiring of functions").map(|()| epilogue)?,
+        };
+        Ok(self)
+    }
+
+    /// Multiplies A and B by scales first, as [`DynProduct::scales`](crate::DynProduct::scales): of one product, whose A and B are matrices.
+    ///
+    /// # Errors
+    /// As [`Scales::checked`]; `unsupported` for stacks of several matrices.
+    pub fn scales(mut self, scales: Scales<DynRef<'a>>) -> Result<Self, Error> {
+        if !scales.is_none() && [&self.a, &self.b].iter().any(|stack| stack.shape().len() != 2) {
+            scales.check_absent("a stack or a vector")?;
+        }
+        self.scales = match self.by {
+            By::BuiltIn(id) => scales.checked(Some(id), id.name(), self.a.dtype(), &self.problem()?)?,
+            _ => scales.check_absent("a semiring of your own").map(|()| scales)?,
         };
         Ok(self)
     }
@@ -191,6 +207,7 @@ impl<'a> StackProduct<'a> {
         self.options.check_cancelled()?;
         self.check_result("C", &c, self.output_into(c.dtype())?)?;
         if let Some(arg) = &arg {
+            self.scales.check_absent("an arg result")?;
             self.check_result("the arg result", arg, DType::I32)?;
             self.check_arg(c.dtype())?;
         }

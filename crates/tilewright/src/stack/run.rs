@@ -6,7 +6,7 @@ use super::{
     product::By,
 };
 #[cfg(feature = "cuda")]
-use crate::device::{Device, Failure, Work};
+use crate::device::{Beside, Device, Failure, Work};
 use crate::{
     backend::Backend,
     batch::{BatchProduct, NONE},
@@ -23,7 +23,7 @@ use std::time::Instant;
 #[cfg(feature = "cuda")]
 use tilewright_core::semiring::Meaning;
 use tilewright_core::{
-    BatchMut, BatchRef, DynMut, DynRef, Element, Epilogue, Error, MatMut, Semiring, Update, domain,
+    BatchMut, BatchRef, DynMut, DynRef, Element, Epilogue, Error, MatMut, Scales, Semiring, Update, domain,
 };
 #[cfg(feature = "cuda")]
 use tilewright_kernels::{UserSemiring, Variant};
@@ -140,8 +140,9 @@ impl StackProduct<'_> {
     ) -> Result<Report, Error> {
         #[cfg(feature = "cuda")]
         if let Some(device) = Device::of(choice.backend) {
-            let (meaning, joining, epilogue) = (self.meaning()?, self.joining, self.epilogue);
-            let work = Work { meaning, joining, epilogue, options: &self.options };
+            let (meaning, joining) = (self.meaning()?, self.joining);
+            let beside = Beside { epilogue: self.epilogue, scales: self.scales };
+            let work = Work { meaning, joining, beside, options: &self.options };
             let there = |(c, arg): &mut Targets<'_>| -> Result<Report, Failure> {
                 work.run(device, operands, c.reborrow(), arg.as_mut().map(DynMut::reborrow))
             };
@@ -163,8 +164,8 @@ impl StackProduct<'_> {
     ) -> Result<Report, Error> {
         let options = Options { backend, ..self.options };
         if let By::BuiltIn(id) = self.by {
-            let (types, epilogue) = ([self.a.dtype(), c.first.dtype()], self.epilogue);
-            return dispatch(id, types, self.joining, Here { operands, c, arg, epilogue, options });
+            let (types, &Self { epilogue, scales, .. }) = ([self.a.dtype(), c.first.dtype()], self);
+            return dispatch(id, types, self.joining, Here { operands, c, arg, epilogue, scales, options });
         }
         let mut total = Report::here(backend, NONE, 0, Instant::now());
         for t in 0..c.count {
@@ -228,6 +229,7 @@ struct Here<'r> {
     c: SeriesMut<'r>,
     arg: Option<DynMut<'r>>,
     epilogue: Epilogue<DynRef<'r>>,
+    scales: Scales<DynRef<'r>>,
     options: Options<'r>,
 }
 
@@ -237,15 +239,17 @@ impl Task for Here<'_> {
         self,
         update: &Update<S>,
     ) -> Result<Report, Error> {
-        let Self { operands: (a, b), c, arg, epilogue, options } = self;
+        let Self { operands: (a, b), c, arg, epilogue, scales, options } = self;
         let SeriesMut { first, count, stride } = c;
         let mut first: MatMut<'_, S::Out> = typed_mut("C", first)?;
         let (first_a, first_b) = (typed::<S::Elem>("A", a.first)?, typed::<S::Elem>("B", b.first)?);
         if count == 1 {
-            let product = Product::<S>::new(first_a, first_b)?.options(options).epilogue(epilogue)?;
+            let product = Product::<S>::new(first_a, first_b)?.options(options);
+            let product = product.epilogue(epilogue)?.scales(scales)?;
             let arg = arg.map(|arg| typed_mut::<i32>("the arg result", arg)).transpose()?;
             return product.run(first, arg.map(as_terms), update);
         }
+        scales.check_absent("several products")?;
         let (layout, c) = (first.layout(), NonNull::new(first.as_mut_ptr()).unwrap_or(NonNull::dangling()));
         // SAFETY: whoever made the series has promised their matrices.
         let (a, b, mut c) = unsafe {

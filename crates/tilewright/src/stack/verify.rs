@@ -65,7 +65,8 @@ impl StackProduct<'_> {
         match self.by {
             By::BuiltIn(id) => {
                 let product = DynProduct::new(id, a, b)?.giving(self.output)?.update(self.joining, old)?;
-                product.epilogue(self.epilogue)?.options(self.options).verify(c, arg)
+                let product = product.epilogue(self.epilogue)?.scales(self.scales)?;
+                product.options(self.options).verify(c, arg)
             }
             By::Text(text) => {
                 let product = ExpressionProduct::new(text, a, b)?;

@@ -5,7 +5,10 @@ use super::{
     float::{Float, REFERENCE, narrowing, round},
 };
 use crate::dynamic::typed;
-use tilewright_core::{Activation, DType, DynRef, Epilogue, Error, Joining, MatRef, Math, Value, bf16, f16};
+use tilewright_core::{
+    Activation, DType, DynRef, Epilogue, Error, Factors, Granularity, Joining, MatRef, Math, Problem, Scales,
+    Value, bf16, f16,
+};
 
 /// Rows that are summed together, so that B is read once for all of them.
 pub(super) const GROUP: usize = 16;
@@ -31,6 +34,7 @@ pub(super) struct Sums<'p> {
     pub joining: Joining<Value>,
     pub old: Option<DynRef<'p>>,
     pub epilogue: Epilogue<DynRef<'p>>,
+    pub scales: Scales<DynRef<'p>>,
     pub c: DynRef<'p>,
 }
 
@@ -68,7 +72,11 @@ impl Sums<'_> {
         let bias = bias.map(|bias| typed::<O>("the bias", bias)).transpose()?;
 
         let (n, k) = (b.cols(), b.rows());
-        let roundings = k as f64 + 4.0 + if bias.is_some() { 1.0 } else { 0.0 };
+        let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
+        let factors = if self.scales.is_none() { None } else { Some(Factors::new(self.scales, &problem)?) };
+        // A sum of a block is multiplied by its factor, and added.
+        let of_scales = if factors.is_some() { 2.0 } else { 0.0 };
+        let roundings = k as f64 + 4.0 + of_scales + if bias.is_some() { 1.0 } else { 0.0 };
         // Both factors of a term are rounded.
         let elements = self.math.roundoff() * (2.0 + self.math.roundoff());
         let own = if activation == Activation::Gelu { OF_GELU * T::SUM.roundoff } else { 0.0 };
@@ -81,7 +89,7 @@ impl Sums<'_> {
         let mut sums = vec![Sum::default(); GROUP.min(rows.len()) * n];
         for group in rows.chunks(GROUP) {
             sums.fill(Sum::default());
-            add_rows(&mut sums, a, b, group);
+            add_rows(&mut sums, a, b, group, factors);
             for (&row, sums) in group.iter().zip(sums.chunks_exact(n.max(1))) {
                 for (col, &sum) in sums.iter().enumerate() {
                     let old = old.and_then(|c0| c0.get(row, col)).map(|x| beta * x.into());
@@ -150,13 +158,33 @@ fn finite_operands<T: Float>(a: MatRef<'_, T>, b: MatRef<'_, T>, row: usize, col
 }
 
 /// Adds the terms of the rows `group` of A times B to `sums`, a row of B at a time.
-fn add_rows<T: Float>(sums: &mut [Sum], a: MatRef<'_, T>, b: MatRef<'_, T>, group: &[usize]) {
+fn add_rows<T: Float>(
+    sums: &mut [Sum],
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    group: &[usize],
+    factors: Option<Factors<'_>>,
+) {
+    const { assert!(Granularity::BLOCK.is_multiple_of(PANEL)) };
     let (k, n) = (b.rows(), b.cols().max(1));
     let mut panel = vec![0.0; PANEL * b.cols()];
     for first in (0..k).step_by(PANEL) {
         let depth = PANEL.min(k - first);
         widen(b, first, depth, &mut panel);
+        let of_cols = factors.map(|of| (0..b.cols()).map(|j| of.of_col(j, first)).collect::<Vec<_>>());
         for (&row, sums) in group.iter().zip(sums.chunks_exact_mut(n)) {
+            if let (Some(factors), Some(of_cols)) = (factors, &of_cols) {
+                let of_row = factors.of_row(row, first);
+                for (j, (sum, of_col)) in sums.iter_mut().zip(of_cols).enumerate() {
+                    let factor = f64::from(of_row * of_col);
+                    for (p, b) in panel.chunks_exact(n).take(depth).enumerate() {
+                        let a: f64 = a.get(row, first + p).map_or(f64::NAN, Into::into);
+                        sum.value += factor * (a * b[j]);
+                        sum.magnitude += (factor * (a * b[j])).abs();
+                    }
+                }
+                continue;
+            }
             for (p, b) in panel.chunks_exact(n).take(depth).enumerate() {
                 let a: f64 = a.get(row, first + p).map_or(f64::NAN, Into::into);
                 for (sum, &b) in sums.iter_mut().zip(b) {

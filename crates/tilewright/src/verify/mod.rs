@@ -85,8 +85,8 @@ pub(crate) fn verify(
         let math = if choices.math.is_for(semiring, a.dtype()) { choices.math } else { Math::Full };
         let is_here = matches!(choices.backend, Backend::Cpu | Backend::Reference);
         let in_tensor_cores = a.dtype().is_float8() && !is_here;
-        let sums =
-            bounded::Sums { a, b, math, in_tensor_cores, joining, old, epilogue: product.followed(), c };
+        let (epilogue, scales) = (product.followed(), product.scaled());
+        let sums = bounded::Sums { a, b, math, in_tensor_cores, joining, old, epilogue, scales, c };
         return match types {
             [DType::F16, output] => sums.verify_into::<f16>(output, &rows),
             [DType::Bf16, output] => sums.verify_into::<bf16>(output, &rows),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Activation, DynMatrix, Epilogue, Extremes, Joining, Matrix, Options};
+use crate::{Activation, DynMatrix, Epilogue, Extremes, Joining, Matrix, Options, Scales};
 
 fn random(rows: usize, cols: usize, dtype: DType) -> DynMatrix {
     let mut state = (rows * 31 + cols) as u64;
@@ -181,6 +181,28 @@ fn an_epilogue_takes_part_and_is_not_forgiven() {
                 !p.verify(plain.compute().unwrap().c.as_ref(), None).unwrap().passed,
                 "{dtype} {activation}"
             );
+        }
+    }
+}
+
+#[test]
+fn scales_take_part_and_are_not_forgiven() {
+    let (a, b) = (random(20, 300, DType::E4m3), random(300, 9, DType::E4m3));
+    let scale = |rows: usize, cols: usize, seed: usize| {
+        Matrix::from_fn(rows, cols, |i, j| 0.3 + ((i * 7 + j * 3 + seed) % 11) as f32).unwrap()
+    };
+    let plain = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
+    for ((m, ka), (kb, n)) in [((1, 1), (1, 9)), ((20, 1), (3, 9)), ((20, 3), (3, 1)), ((1, 3), (1, 1))] {
+        let (of_a, of_b) = (scale(m, ka, 1), scale(kb, n, 5));
+        let scales = Scales { a: Some(of_a.as_ref().into()), b: Some(of_b.as_ref().into()) };
+        for output in [DType::F32, DType::Bf16] {
+            let p = plain.giving(output).unwrap().scales(scales).unwrap();
+            let c = p.compute().unwrap().c;
+            let v = p.verify(c.as_ref(), None).unwrap();
+            assert!(v.passed && v.rows_checked == 20, "{m} {ka} {kb} {n}: {v:?}");
+            assert!(!p.verify(corrupted(&c, 2, 3, 1e6).as_ref(), None).unwrap().passed);
+            let without = plain.giving(output).unwrap().compute().unwrap().c;
+            assert!(!p.verify(without.as_ref(), None).unwrap().passed);
         }
     }
 }

@@ -22,6 +22,10 @@ const AROUND: f64 = 5000.0;
 /// Cycles in which a warp writes its sums, for each column of the tile.
 const WRITE: f64 = 12.0;
 
+/// Threads of a warp, and warps that a multiprocessor issues instructions of in a cycle.
+const WARP: u32 = 32;
+const SCHEDULERS: u32 = 4;
+
 /// Tiles of all products.
 pub(super) fn tiles(work: &Work, tile: &Tile) -> u64 {
     u64::from(work.m.div_ceil(tile.m)) * u64::from(work.n.div_ceil(tile.n)) * work.products as u64
@@ -45,7 +49,9 @@ pub(super) fn seconds(work: &Work, tile: &Tile, parts: u32) -> f64 {
     let taken = work.aligned.map(|aligned| if aligned { 1.0 } else { MISALIGNED });
     let bytes = f64::from(ROW_BYTES) * (taken[0] * f64::from(tile.m) + taken[1] * f64::from(tile.n));
     let multiplying = f64::from(tile.m * tile.n * terms) / rate(work) / SUSTAINED;
-    let step = multiplying.max(bytes / FROM_CACHE);
+    // Promoted sums take an instruction each, of which a multiprocessor issues four in a cycle. Estimated, not measured.
+    let promoting = work.promoting() * f64::from(tile.sums() * tile.threads() / WARP / SCHEDULERS);
+    let step = (multiplying + promoting).max(bytes / FROM_CACHE);
     let writing = WRITE * f64::from(tile.n);
     let around = work.gpu.relative_clock() * AROUND;
     let cycles = turns * sharing * (steps * step + writing) + around;

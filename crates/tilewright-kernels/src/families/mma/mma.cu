@@ -5,6 +5,7 @@
 #include "mma.cuh"
 #include "ptx.cuh"
 #include "result.cuh"
+#include "scales.cuh"
 #include "tile_order.cuh"
 
 enum : int {
@@ -132,25 +133,76 @@ __device__ __forceinline__ void multiply(Acc (&sums)[ROWS][COLS][4], unsigned st
     }
 }
 
-// As above, of floats of 8 bits, with the sums of each stage added up as floats.
-__device__ __forceinline__ void multiply_and_promote(Acc (&sums)[ROWS][COLS][4], unsigned stage, int row, int col)
+// What a thread's sums are multiplied by: the scales of its rows and of its columns.
+template <bool EACH> struct Factors {
+    // Every lane brings one of 32 rows.
+    float own_rows[(ROWS + 1) / 2];
+    ColumnScales<COLS * 8, EACH> cols;
+
+    // In a block of terms, from a row and column of the warp on.
+    __device__ __forceinline__ void load(const Scales& scales, int row, int col, int block)
+    {
+#pragma unroll
+        for (int i = 0; i < (ROWS + 1) / 2; ++i) own_rows[i] = scales.row(row + i * WARP + threadIdx.x % WARP, block);
+        cols.load(scales, col, block);
+    }
+
+    // Of the thread's rows: lane / 4 of each eight.
+    __device__ __forceinline__ void of_rows(float (&rows)[ROWS][2]) const
+    {
+#pragma unroll
+        for (int i = 0; i < ROWS * 2; ++i) rows[i / 2][i % 2] = __shfl_sync(~0u, own_rows[i / 4], i % 4 * 8 + threadIdx.x % WARP / 4);
+    }
+};
+
+// Multiplies complete sums by the scales of their rows and columns.
+__device__ __forceinline__ void scale_sums(Acc (&sums)[ROWS][COLS][4], const Scales& scales, int row, int col)
+{
+    Factors<true> factors;
+    factors.load(scales, row, col, 0);
+    float of_rows[ROWS][2];
+    factors.of_rows(of_rows);
+#pragma unroll
+    for (int j = 0; j < COLS * 2; ++j) {
+        const float of_col = factors.cols.of(j / 2, j % 2);
+#pragma unroll
+        for (int i = 0; i < ROWS * 2; ++i) sums[i / 2][j / 2][i % 2 * 2 + j % 2] *= of_rows[i / 2][i % 2] * of_col;
+    }
+}
+
+// As above, of floats of 8 bits, with the sums of each stage added up as floats, times these factors where there are scales.
+__device__ __forceinline__ void multiply_and_promote(Acc (&sums)[ROWS][COLS][4], unsigned stage, int row, int col, const Factors<SCALES == BY_COLUMN>& factors)
 {
     enum : int { STEPS = ROW_BYTES / STEP_BYTES };
     unsigned a[STEPS][ROWS][4];
 #pragma unroll
     for (int i = 0; i < STEPS * ROWS; ++i) TileA::load(a[i / ROWS][i % ROWS], stage, row + i % ROWS * 16, i / ROWS, true);
+    float of_rows[ROWS][2];
+    if constexpr (SCALES_PARTS) factors.of_rows(of_rows);
 #pragma unroll
     for (int j = 0; j < COLS / 2; ++j) {
         unsigned b[STEPS][4];
 #pragma unroll
         for (int step = 0; step < STEPS; ++step) TileB::load(b[step], stage + TileA::BYTES, col + j * 16, step, false);
+        float of_cols[4];
+        if constexpr (SCALES_PARTS) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) of_cols[i] = factors.cols.of(j * 2 + i / 2, i % 2);
+        }
 #pragma unroll
         for (int i = 0; i < ROWS * 2; ++i) {
             Acc part[4] = {};
 #pragma unroll
             for (int step = 0; step < STEPS; ++step) multiply_add(part, a[step][i / 2], {b[step][i % 2 * 2], b[step][i % 2 * 2 + 1]}, T());
 #pragma unroll
-            for (int x = 0; x < 4; ++x) sums[i / 2][j * 2 + i % 2][x] += part[x];
+            for (int x = 0; x < 4; ++x) {
+                Acc& sum = sums[i / 2][j * 2 + i % 2][x];
+                if constexpr (SCALES_PARTS) {
+                    sum = fmaf(of_rows[i / 2][x / 2] * of_cols[i % 2 * 2 + x % 2], part[x], sum);
+                } else {
+                    sum += part[x];
+                }
+            }
         }
     }
 }
@@ -174,7 +226,9 @@ __device__ __forceinline__ void write(const Acc (&sums)[ROWS][COLS][4], const Re
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     mma(const unsigned char* A, const unsigned char* B, Out* C, Acc* sums, long long a_pitch, long long b_pitch, long long a_batch, long long b_batch, long long row_stride,
-        long long batch_stride, int m, int n, int k, int parts, Acc alpha, Acc beta, const Out* bias, long long bias_row, long long bias_col)
+        long long batch_stride, int m, int n, int k, int parts, Acc alpha, Acc beta, const Out* bias, long long bias_row, long long bias_col,
+        const float* scale_a, long long scale_a_row, long long scale_a_term, int scale_a_shift, const float* scale_b, long long scale_b_row, long long scale_b_term,
+        int scale_b_shift)
 {
     extern __shared__ __align__(128) unsigned char shared[];
     const unsigned stages = shared_address(shared);
@@ -195,6 +249,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         commit_copies();
     };
     for (int step = 0; step < STAGES - 1; ++step) copy(step);
+    const Scale of_a = {scale_a, scale_a_row, scale_a_term, scale_a_shift}, of_b = {scale_b, scale_b_row, scale_b_term, scale_b_shift};
+    const Scales scales = {of_a, of_b, m, n, (k + SCALE_TERMS - 1) / SCALE_TERMS};
     Acc own[ROWS][COLS][4] = {};
     const int warp = threadIdx.x / WARP, warp_row = warp % WARPS_M * ROWS * 16, warp_col = warp / WARPS_M * COLS * 8;
     for (int step = 0; step < steps; ++step) {
@@ -204,10 +260,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         copy(step + STAGES - 1);
         const unsigned stage = stages + step % STAGES * STAGE_BYTES;
         if constexpr (PROMOTES) {
-            multiply_and_promote(own, stage, warp_row, warp_col);
+            // Two stages are a block of terms for scales.
+            Factors<SCALES == BY_COLUMN> factors;
+            if constexpr (SCALES_PARTS) factors.load(scales, row + warp_row, col + warp_col, (first + step) * int(TILE_K) / int(SCALE_TERMS));
+            multiply_and_promote(own, stage, warp_row, warp_col, factors);
         } else {
             multiply(own, stage, warp_row, warp_col);
         }
     }
+    if constexpr (SCALES == AT_THE_END) scale_sums(own, scales, row + warp_row, col + warp_col);
     write(own, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, row + warp_row, col + warp_col, batch, place.batch);
 }

@@ -136,7 +136,7 @@ impl Tiles for Mma {
                 kernel.entry(),
                 [blocks, 1, 1],
                 [tile.threads(), 1, 1],
-                named(arguments.into_iter().chain(finish.arguments())),
+                named(arguments.into_iter().chain(finish.arguments()).chain(product.scaling.arguments())),
             )
             .with_dynamic_shared_memory(tile.shared_memory())
         }
@@ -170,6 +170,7 @@ fn program(
         ("B_BY_TERMS", by_terms[1].into()),
         ("SPLITS", splits.into()),
         ("PROMOTES", product.element.promotes.into()),
+        product.scaling.constant(),
     ];
     let finish = product.finish_of(splits);
     let constants = [&constants[..], &finish.constants()].concat();
@@ -178,6 +179,12 @@ fn program(
     let [a, b] = by_terms.map(|by_terms| if by_terms { "k" } else { "mn" });
     let parts = if splits { ".parts" } else { "" };
     let fast = product.element.suffix(request);
-    program.name = format!("{}.{}.{a}.{b}{parts}{fast}{}", program.name, tile.name(), finish.suffix());
+    program.name = format!(
+        "{}.{}.{a}.{b}{parts}{fast}{}{}",
+        program.name,
+        tile.name(),
+        finish.suffix(),
+        product.scaling.suffix()
+    );
     program
 }

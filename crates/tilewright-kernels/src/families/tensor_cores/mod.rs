@@ -15,6 +15,7 @@ use crate::{
     },
     refusal::Refusal,
     request::{Form, Request},
+    scaling::Scaling,
     way::Way,
 };
 pub(crate) use element::{Element, ROW_BYTES, VARIANTS};
@@ -22,7 +23,7 @@ use operand::Copied;
 pub(crate) use operand::{ALIGNMENT, Lines, Operand};
 pub(crate) use product::{Product, named};
 pub(crate) use tiles::{Candidate, Tiles};
-use tilewright_core::Layout;
+use tilewright_core::{Layout, Math};
 pub(crate) use work::Work;
 
 /// A family of kernels that multiply on tensor cores: what differs from one to another.
@@ -133,6 +134,7 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
     recipe.details = F::details(&product, &work, chosen);
     let place = if sums.is_some() { "where parts are joined" } else { "before C is written" };
     recipe.details.extend(product.finish.detail(place));
+    recipe.details.extend(product.scaling.detail(request));
     recipe.details.push(("copied first", product.copied_names().into()));
     recipe.rejected = ranked.iter().filter(|(_, other)| other != chosen).map(not_chosen::<F>).collect();
     if !request.problem.c().is_empty() && request.batch.count > 0 {
@@ -181,7 +183,9 @@ fn check<F: TensorCores>(kernel: &'static Kernel, request: &Request) -> Result<E
     if request.problem.k() == 0 {
         return found("K is 0", "at least one term");
     }
-    let Some(element) = Element::of(request.dtype, request.math) else {
+    // Scales of blocks of terms are those of sums that are promoted.
+    let math = if Scaling::of(request, false).is_by_terms() { Math::Full } else { request.math };
+    let Some(element) = Element::of(request.dtype, math) else {
         return found("full precision is asked for", "tf32 as its arithmetic on f32");
     };
     match F::refuses(request, &element) {

@@ -11,6 +11,7 @@ use crate::{
     kernel::launch::{Launch, Role},
     program::{Program, Source},
     request::Request,
+    scaling::Scaling,
     variant::Variant,
 };
 
@@ -35,6 +36,8 @@ pub(crate) struct Product {
     pub products: usize,
     /// What follows the sums.
     pub finish: Finish,
+    /// What sums are multiplied by.
+    pub scaling: Scaling,
 }
 
 impl Product {
@@ -75,6 +78,7 @@ impl Product {
             element,
             products: batch.count,
             finish: Finish::of(request, is_transposed),
+            scaling: Scaling::of(request, is_transposed),
         }
     }
 

@@ -5,7 +5,12 @@ use super::{
     operand::{self, Operand},
     product::Product,
 };
-use crate::{argument::Argument, estimate, request::Request};
+use crate::{
+    argument::Argument,
+    estimate,
+    request::Request,
+    scaling::{Place, Scaling},
+};
 use tilewright_arch::Gpu;
 
 /// Part of the peak bandwidth of memory that copies and products reach.
@@ -23,6 +28,7 @@ pub(crate) struct Work {
     pub k: u32,
     pub products: usize,
     pub element: Element,
+    pub scaling: Scaling,
     pub gpu: Gpu,
     /// Whether rows of A, and of B, are whole lines of the cache.
     pub aligned: [bool; 2],
@@ -48,6 +54,7 @@ impl Work {
             k,
             products: request.batch.count,
             element: product.element,
+            scaling: product.scaling,
             gpu: request.gpu,
             aligned: product.lines.map(|lines| lines.are_aligned()),
             result: product.c.bytes as u32,
@@ -58,6 +65,16 @@ impl Work {
             ),
             memory: a + b + WRITTEN * moved(&product.c),
             copied,
+        }
+    }
+
+    /// Cycles in which a warp adds one sum of a stage to its own; 0 where sums stay in the tensor cores. With a scale for each column it takes a multiplication more, and for every second
+    /// sum a shuffle, of which a multiprocessor issues one in a cycle, not four.
+    pub fn promoting(&self) -> f64 {
+        match (self.element.promotes, self.scaling.place()) {
+            (false, _) => 0.0,
+            (true, Place::ByColumns) => 4.0,
+            (true, _) => 1.0,
         }
     }
 

@@ -133,7 +133,7 @@ impl Tiles for Wgmma {
                 kernel.entry(),
                 [blocks, 1, 1],
                 [tile.threads(), 1, 1],
-                named(arguments.into_iter().chain(finish.arguments())),
+                named(arguments.into_iter().chain(finish.arguments()).chain(product.scaling.arguments())),
             )
             .with_cluster([tile.cluster, 1, 1])
             .with_dynamic_shared_memory(tile.shared_memory())
@@ -175,6 +175,7 @@ fn program(
         ("STORES_BOXES", work.boxes.is_some().into()),
         ("SPLITS", splits.into()),
         ("PROMOTES", product.element.promotes.into()),
+        product.scaling.constant(),
     ];
     let finish = product.finish_of(splits);
     let constants = [&constants[..], &finish.constants()].concat();
@@ -187,7 +188,13 @@ fn program(
         (false, None) => ".rows",
     };
     let fast = product.element.suffix(request);
-    program.name = format!("{}.{}.{a}.{b}{stores}{fast}{}", program.name, tile.name(), finish.suffix());
+    program.name = format!(
+        "{}.{}.{a}.{b}{stores}{fast}{}{}",
+        program.name,
+        tile.name(),
+        finish.suffix(),
+        product.scaling.suffix()
+    );
     program.config += &instruction::multiply_add(&product.element, tile.n, by_terms);
     program
 }

@@ -7,7 +7,7 @@ use crate::{
     request::{Batch, Form},
 };
 use tilewright_arch::Gpu;
-use tilewright_core::{DType, Layout, Math, Problem, SemiringId};
+use tilewright_core::{DType, Layout, Math, Problem, Scales, SemiringId};
 
 fn request(a: Layout, b: Layout, c: Layout) -> Request {
     Request::new(Problem::new(a, b, c).unwrap(), SemiringId::PlusTimes, DType::Bf16)
@@ -233,4 +233,65 @@ fn boxes_have_no_more_rows_than_a_has() {
     assert_eq!(tensors(launch)[0].tile, [64, 16, 1]);
     let rows = launch.arguments().iter().find(|argument| argument.name == "box_rows").unwrap();
     assert_eq!(rows.value, Argument::i32(16));
+}
+
+fn float8(n: usize, scales: Scales<Layout>) -> Request {
+    let l = Layout::row_major(n, n);
+    Request { dtype: DType::E4m3, scales, ..request(l, l.t(), l) }
+}
+
+/// In ping-pong the tensor cores would wait for additions.
+#[test]
+fn promoted_sums_take_tiles_that_two_groups_share() {
+    for n in [2048, 4096, 8192] {
+        let full = recipe(&float8(n, Scales::NONE));
+        assert_eq!(full.details()[0].1, "128x192, 128 terms a step", "{n}");
+        let fast = recipe(&Request { math: Math::Fast, ..float8(n, Scales::NONE) });
+        assert!(fast.seconds() < full.seconds(), "{n}");
+    }
+}
+
+#[test]
+fn scales_are_passed_as_they_lie() {
+    let l = Layout::row_major;
+    let value = |recipe: &Recipe, name: &str| {
+        let launch = recipe.launches().iter().find(|launch| launch.role() == Role::Product).unwrap();
+        launch.arguments().iter().find(|argument| argument.name == name).unwrap().value.clone()
+    };
+    let blocks = Scales { a: Some(l(512, 4)), b: Some(Layout::col_major(4, 4)) };
+    let one = recipe(&float8(512, blocks));
+    assert!(one.launches()[0].program().name().contains(".scaled-blocks"), "{one:?}");
+    assert_eq!(value(&one, "scale_a"), Argument::Pointer(Buffer::ScaleA));
+    assert_eq!([value(&one, "scale_a_row"), value(&one, "scale_a_term")], [4, 1].map(Argument::i64));
+    assert_eq!([value(&one, "scale_b_row"), value(&one, "scale_b_term")], [4, 1].map(Argument::i64));
+    assert_eq!([value(&one, "scale_a_shift"), value(&one, "scale_b_shift")], [0, 7].map(Argument::i32));
+    // The transpose of C has A's scales at its columns.
+    let by_columns = Request {
+        problem: Problem::new(l(512, 512), l(512, 512).t(), l(512, 512).t()).unwrap(),
+        ..float8(512, blocks)
+    };
+    let other = recipe(&by_columns);
+    assert_eq!(value(&other, "scale_b"), Argument::Pointer(Buffer::ScaleA));
+    assert!(other.launches()[0].program().name().contains(".scaled-columns"), "{other:?}");
+    // Those of rows stay out of the loop, and leave fast sums where they are.
+    let rows = Scales { a: Some(l(512, 1)), b: None };
+    let fast = recipe(&Request { math: Math::Fast, ..float8(512, rows) });
+    assert!(fast.launches()[0].program().name().ends_with(".fast.scaled"), "{fast:?}");
+    assert_eq!(value(&fast, "scale_b_shift"), Argument::i32(-1));
+    let fast = recipe(&Request { math: Math::Fast, ..float8(512, blocks) });
+    assert!(!fast.launches()[0].program().name().contains("fast"), "{fast:?}");
+}
+
+#[test]
+fn scales_are_refused_by_name_where_there_are_none() {
+    let refused = |name: &str, request: &Request| find(name).unwrap().recipe(request).unwrap_err();
+    let one = Scales { a: Some(Layout::row_major(1, 1)), b: None };
+    let simt = refused("simt", &float8(64, one));
+    assert!(simt.needs.contains("without scales") && simt.hint.contains("wgmma"), "{simt}");
+    let halves = refused("wgmma", &Request { dtype: DType::Bf16, ..float8(64, one) });
+    assert!(halves.needs.contains("e4m3"), "{halves}");
+    let wrong = Scales { a: Some(Layout::row_major(2, 1)), b: None };
+    assert!(refused("mma", &float8(64, wrong)).found.contains("2x1"));
+    let batch = Batch { count: 2, a: 4096, b: 4096, c: 4096 };
+    assert!(refused("wgmma", &Request { batch, ..float8(64, one) }).needs.contains("one product"));
 }

@@ -8,6 +8,7 @@
 #include "epilogue.cuh"
 #include "pipeline.cuh"
 #include "ptx.cuh"
+#include "scales.cuh"
 #include "tile_order.cuh"
 #include "wgmma.cuh"
 
@@ -146,23 +147,81 @@ __device__ __forceinline__ void multiply(Sums& sums, Ring<STAGES> ring, Place<ST
 __device__ __forceinline__ void hold(float& sum) { asm volatile("" : "+f"(sum)::"memory"); }
 __device__ __forceinline__ void hold(int& sum) { asm volatile("" : "+r"(sum)::"memory"); }
 
-// As above, with the sums of each stage added up as floats: of products of 8-bit floats the tensor cores keep 13 digits after the point.
-__device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first)
+// The first row and column of a warp in C, and a block of terms.
+struct Corner {
+    int row, col, block;
+};
+
+// What a thread's sums are multiplied by: the scales of its rows and of its columns.
+template <bool EACH> struct Factors {
+    float rows[WAVES][2];
+    ColumnScales<TILE_N, EACH> cols;
+
+    // In a block of terms; behind the last there are zeros.
+    __device__ __forceinline__ void load(const Scales& scales, const Corner& at)
+    {
+        const bool is_there = at.block < scales.blocks;
+        const int block = is_there ? at.block : 0;
+#pragma unroll
+        for (int i = 0; i < WAVES * 2; ++i) {
+            const float of_row = scales.row(at.row + i / 2 * GROUP_M + i % 2 * 8 + threadIdx.x % WARP / 4, block);
+            rows[i / 2][i % 2] = is_there ? of_row : 0;
+        }
+        cols.load(scales, at.col, block);
+    }
+
+    // Calls with each wave, sum of it, and factor.
+    template <class F> __device__ __forceinline__ void each(const F& f) const
+    {
+#pragma unroll
+        for (int i = 0; i < TILE_N / 4; ++i) {
+            const float of_col = cols.of(i / 2, i % 2);
+#pragma unroll
+            for (int j = 0; j < WAVES * 2; ++j) f(j / 2, i / 2 * 4 + j % 2 * 2 + i % 2, rows[j / 2][j % 2] * of_col);
+        }
+    }
+};
+
+// Multiplies complete sums by the scales of their rows and columns.
+__device__ __forceinline__ void scale_sums(Sums& sums, const Scales& scales, int row, int col)
 {
+    Factors<true> factors;
+    factors.load(scales, {row, col, 0});
+    factors.each([&](int wave, int sum, float factor) {
+        hold(sums[wave][sum]);
+        sums[wave][sum] *= factor;
+    });
+}
+
+// As above, with the sums of each stage added up as floats: of products of 8-bit floats the tensor cores keep 13 digits after the point. A stage is a block of terms for scales.
+__device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first, const Scales& scales, Corner corner)
+{
+    static_assert(!SCALES_PARTS || int(TILE_K) == int(SCALE_TERMS), "a stage has one scale");
 #pragma unroll
     for (int i = 0; i < WAVES * TILE_N / 2; ++i) sums[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
     for (int step = 0; step < steps; ++step) {
         Sums part;
         ring.wait_until_full(at);
         start_products(part, stages + at.stage * STAGE_BYTES, first, false);
+        // Scales are brought while tensor cores multiply.
+        Factors<SCALES == BY_COLUMN> factors;
+        if constexpr (SCALES_PARTS) factors.load(scales, corner);
+        ++corner.block;
         wait_for_products<0>();
         ring.release<CLUSTER>(at.stage);
         at.advance();
+        if constexpr (SCALES_PARTS) {
+            factors.each([&](int wave, int sum, float factor) {
+                hold(part[wave][sum]);
+                sums[wave][sum] = fmaf(factor, part[wave][sum], sums[wave][sum]);
+            });
+        } else {
 #pragma unroll
-        for (int i = 0; i < WAVES * TILE_N / 2; ++i) {
-            Acc& one = part[i / (TILE_N / 2)][i % (TILE_N / 2)];
-            hold(one);
-            sums[i / (TILE_N / 2)][i % (TILE_N / 2)] += one;
+            for (int i = 0; i < WAVES * TILE_N / 2; ++i) {
+                Acc& one = part[i / (TILE_N / 2)][i % (TILE_N / 2)];
+                hold(one);
+                sums[i / (TILE_N / 2)][i % (TILE_N / 2)] += one;
+            }
         }
     }
 }
@@ -214,7 +273,7 @@ __device__ __forceinline__ void write_part(const Sums& sums, const Parts& parts,
 // Named barriers at which the groups of a ping-pong take turns.
 enum : int { TURNS = 1 };
 
-__device__ __forceinline__ void compute(const TensorMap& c, const Result& result, const Parts& parts, Ring<STAGES> ring, unsigned stages, unsigned slabs, const Product& product)
+__device__ __forceinline__ void compute(const TensorMap& c, const Result& result, const Parts& parts, const Scales& scales, Ring<STAGES> ring, unsigned stages, unsigned slabs, const Product& product)
 {
     const int group = threadIdx.x / WARP_GROUP - 1, warp = threadIdx.x % WARP_GROUP / WARP;
     slabs += (group * 4 + warp) * Slab<Out>::BUFFERS * Slab<Out>::BYTES;
@@ -233,7 +292,12 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result& result
         Sums sums;
         if constexpr (PING_PONG) wait_at(TURNS + group, 2 * WARP_GROUP);
         if constexpr (PROMOTES) {
-            multiply_and_promote(sums, ring, at, stages, product.steps, first);
+            Corner corner = {};
+            if constexpr (SCALES_PARTS) {
+                const TilePlace place = product.place(tile);
+                corner = {place.row * TILE_M + first * GROUP_M + warp * Slab<Out>::ROWS, place.col * TILE_N, place.batch % product.parts * product.steps};
+            }
+            multiply_and_promote(sums, ring, at, stages, product.steps, first, scales, corner);
         } else {
             multiply(sums, ring, at, stages, product.steps, first);
         }
@@ -243,6 +307,7 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result& result
         }
         const TilePlace place = product.place(tile);
         const int row = place.row * TILE_M + first * GROUP_M + warp * Slab<Out>::ROWS, col = place.col * TILE_N;
+        if constexpr (SCALES == AT_THE_END) scale_sums(sums, scales, row, col);
         if constexpr (SPLITS) {
             write_part(sums, parts, row, col, place.batch);
         } else {
@@ -257,7 +322,8 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result& result
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, Out* C, Acc* sums, long long row_stride,
           long long batch_stride, int m, int n, int k, int batches, int parts, int batched_a, int batched_b, int box_rows, Acc alpha, Acc beta, const Out* bias,
-          long long bias_row, long long bias_col)
+          long long bias_row, long long bias_col, const float* scale_a, long long scale_a_row, long long scale_a_term, int scale_a_shift, const float* scale_b,
+          long long scale_b_row, long long scale_b_term, int scale_b_shift)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned stages = (shared_address(shared) + 1023) / 1024 * 1024, slabs = stages + RING_BYTES;
@@ -283,7 +349,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x < WARP && is_elected()) copy_operands(a, b, ring, stages, product);
     } else {
         take_registers<PRODUCT_REGISTERS>();
-        compute(c, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, ring, stages, slabs, product);
+        const Scale of_a = {scale_a, scale_a_row, scale_a_term, scale_a_shift}, of_b = {scale_b, scale_b_row, scale_b_term, scale_b_shift};
+        const Scales scales = {of_a, of_b, m, n, (k + SCALE_TERMS - 1) / SCALE_TERMS};
+        compute(c, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, scales, ring, stages, slabs, product);
     }
     // No block leaves while another may still arrive at its barriers.
     if constexpr (CLUSTER > 1) meet_cluster();

@@ -1,0 +1,52 @@
+// Scales of operands: numbers by which sums are multiplied, one for each row or column, or for blocks of terms (SCALES).
+#pragma once
+
+// Terms that share a scale, at most.
+enum : int { SCALE_TERMS = 128 };
+
+// Where the factors of sums come from: nowhere; one for each row and column, at the end; or by blocks of terms, where 64 columns of B share one, or each has its own.
+enum : int { AT_THE_END = 1, BY_COLUMNS_OF_64 = 2, BY_COLUMN = 3 };
+enum : bool { SCALES_PARTS = SCALES >= BY_COLUMNS_OF_64 };
+
+// The scales of an operand, with a row for each row of A or column of B.
+struct Scale {
+    const float* first;
+    // From one to the next; 0 where there is only one.
+    long long row, term;
+    // Two to the power of this many rows share one. Negative where there are none.
+    int shift;
+
+    // Of a row, which may lie behind the last, in a block of terms.
+    __device__ float at(int index, int last, int block) const
+    {
+        return shift < 0 ? 1.0f : first[(min(index, last) >> shift) * row + block * term];
+    }
+};
+
+// Those of both operands, and how many rows, columns and blocks of terms there are.
+struct Scales {
+    Scale a, b;
+    int rows, cols, blocks;
+
+    __device__ float row(int index, int block) const { return a.at(index, rows - 1, block); }
+    __device__ float col(int index, int block) const { return b.at(index, cols - 1, block); }
+};
+
+// The scales of N columns of a warp, of which a thread has columns 2 (lane % 4) and the next of each eight. Where EACH has its own, every lane brings one of 32, and gives it to others.
+template <int N, bool EACH> struct ColumnScales {
+    enum : int { SHARING = EACH ? 32 : 64 };
+    float own[(N + SHARING - 1) / SHARING];
+
+    __device__ __forceinline__ void load(const Scales& scales, int col, int block)
+    {
+#pragma unroll
+        for (int i = 0; i < (N + SHARING - 1) / SHARING; ++i) own[i] = scales.col(col + i * SHARING + (EACH ? threadIdx.x % 32 : 0), block);
+    }
+
+    // Of one of the thread's two columns of an eight, by all threads of the warp.
+    __device__ __forceinline__ float of(int eight, int which) const
+    {
+        if constexpr (!EACH) return own[eight * 8 / SHARING];
+        return __shfl_sync(~0u, own[eight * 8 / SHARING], eight % 4 * 8 + threadIdx.x % 4 * 2 + which);
+    }
+};
