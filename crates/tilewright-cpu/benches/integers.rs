@@ -1,7 +1,7 @@
-//! Times or-and by the density of its operands, and integers of 8 and 16 bits under plus-times, on one thread: G terms a second, the best of many
-//! repetitions.
+//! Times or-and by the density of its operands on one thread, and integers of 8 and 16 bits under plus-times on one and two: G terms a second, the
+//! best of many repetitions.
 //!
-//! `integers [SECONDS]` measures each case for so long; 0.3 without. Other programs are compared by running both in turns.
+//! `integers [SECONDS [numbers [SIZE]]]` measures each case for so long, 0.3 without, with `numbers` those of plus-times alone, perhaps of one size. Other programs are compared by running both in turns.
 
 use std::{
     env,
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tilewright_core::{Layout, MatMut, MatRef, OrAnd, PlusTimes, Semiring, Update};
-use tilewright_cpu::{Options, multiply, multiply_arg};
+use tilewright_cpu::{Dots, Options, multiply, multiply_arg};
 
 /// Numbers below 2^24 that no two programs draw differently.
 fn drawn(count: usize, mut seed: u32) -> impl Iterator<Item = u32> {
@@ -30,9 +30,15 @@ const OPERANDS: [Operand; 5] = [
 ];
 
 /// The best rate of a product of `n` cubed, in G terms a second, and of the same with winning terms, if it has them.
-fn rates<S: Semiring>(seconds: f64, n: usize, a: &[S::Elem], b: &[S::Elem], none: S::Out) -> [f64; 2] {
+fn rates<S: Semiring>(
+    seconds: f64,
+    n: usize,
+    a: &[S::Elem],
+    b: &[S::Elem],
+    none: S::Out,
+    options: Options<'_>,
+) -> [f64; 2] {
     let square = Layout::row_major(n, n);
-    let options = Options { threads: 1, ..Options::default() };
     let (mut c, mut arg) = (vec![none; n * n], vec![0; n * n]);
     let (a, b) = (MatRef::new(a, square).expect("a matrix"), MatRef::new(b, square).expect("a matrix"));
     [false, true].map(|tells| {
@@ -58,22 +64,40 @@ fn rates<S: Semiring>(seconds: f64, n: usize, a: &[S::Elem], b: &[S::Elem], none
 fn main() {
     let words: Vec<_> = env::args().skip(1).filter(|word| word != "--bench").collect();
     let seconds = words.first().and_then(|word| word.parse().ok()).unwrap_or(0.3);
+    let all = words.get(1).is_none_or(|word| word != "numbers");
     println!("semiring\toperands\tsize\tG terms/s\twith winners");
-    for n in [32, 64, 128, 256, 512, 1024, 2048] {
+    let options = Options { threads: 1, ..Options::default() };
+    for n in [32, 64, 128, 256, 512, 1024, 2048].into_iter().filter(|_| all) {
         for (name, holds) in OPERANDS {
             let operand = |seed| -> Vec<bool> {
                 drawn(n * n, seed).enumerate().map(|(at, x)| holds(x, at / n, at % n)).collect()
             };
-            let [rate, told] = rates::<OrAnd>(seconds, n, &operand(1), &operand(2), false);
+            let [rate, told] = rates::<OrAnd>(seconds, n, &operand(1), &operand(2), false, options);
             println!("or-and\t{name}\t{n}\t{rate:.0}\t{told:.0}");
         }
     }
-    for n in [16, 64, 256, 1024, 2048] {
-        let bytes = |seed| -> Vec<i8> { drawn(n * n, seed).map(|x| x as i8).collect() };
-        let [rate, _] = rates::<PlusTimes<i8>>(seconds, n, &bytes(1), &bytes(2), 0);
-        println!("plus-times\ti8\t{n}\t{rate:.1}\t");
-        let wide = |seed| -> Vec<i16> { drawn(n * n, seed).map(|x| x as i16).collect() };
-        let [rate, _] = rates::<PlusTimes<i16>>(seconds, n, &wide(1), &wide(2), 0);
-        println!("plus-times\ti16\t{n}\t{rate:.1}\t");
+    let only: Option<usize> = words.get(2).and_then(|word| word.parse().ok());
+    for n in [16, 32, 64, 100, 256, 512, 1024, 2048].into_iter().filter(|&n| only.unwrap_or(n) == n) {
+        numbers::<PlusTimes<i8>>(seconds, n, "i8", |x| x as i8);
+        numbers::<PlusTimes<u8>>(seconds, n, "u8", |x| x as u8);
+        numbers::<PlusTimes<i16>>(seconds, n, "i16", |x| x as i16);
+        // As bytes were computed before they were multiplied in pairs.
+        numbers::<PlusTimes<i32>>(seconds, n, "i32", |x| i32::from(x as i8));
+    }
+}
+
+/// The rates of plus-times on numbers, also by what processors without AMX, or VNNI, have, and on two threads.
+fn numbers<S: Semiring<Out = i32>>(seconds: f64, n: usize, name: &str, number: fn(u32) -> S::Elem) {
+    let operand = |seed| -> Vec<S::Elem> { drawn(n * n, seed).map(number).collect() };
+    let (a, b) = (operand(1), operand(2));
+    for (how, dots, threads) in [
+        ("", Dots::Amx, 1),
+        ("by vnni", Dots::Vnni, 1),
+        ("plain", Dots::Plain, 1),
+        ("on two threads", Dots::Amx, 2),
+    ] {
+        let options = Options { threads, dots, ..Options::default() };
+        let [rate, _] = rates::<S>(seconds, n, &a, &b, 0, options);
+        println!("plus-times\t{name} {how}\t{n}\t{rate:.1}\t");
     }
 }

@@ -165,7 +165,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
 
     /// Terms of the block as packed elements.
     fn packed_terms(&self) -> usize {
-        self.terms.len().div_ceil(self.job.kernel.terms)
+        self.job.kernel.groups.elements(self.terms.len())
     }
 
     /// Columns of the widest tile.
@@ -187,7 +187,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         unsafe {
             let lines = Lines::of(job.b, &cols, &self.terms, kernel.codes[1]);
             let lines = Lines { best: self.best(1, cols.start), ..lines };
-            (kernel.pack)(&lines, strips, self.place(cols.start));
+            kernel.pack[1](&lines, strips, self.place(cols.start));
         }
     }
 
@@ -209,7 +209,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         // SAFETY: the columns lie inside the block. What are terms to the packing are columns here.
         unsafe {
             let lines = Lines::of(job.b.t(), &self.terms, &self.cols, job.kernel.codes[1]);
-            (job.kernel.pack)(&lines, Strips { width: line, unit: line }, self.columns());
+            job.kernel.pack[1](&lines, Strips { width: line, unit: line }, self.columns());
         }
     }
 
@@ -220,11 +220,11 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         unsafe {
             if let Some(line) = self.line() {
                 let lines = Lines::of(job.a, &self.terms, rows, kernel.codes[0]);
-                return (kernel.pack)(&lines, Strips { width: line, unit: line }, self.buffers.a);
+                return kernel.pack[0](&lines, Strips { width: line, unit: line }, self.buffers.a);
             }
             let lines = Lines::of(job.a.t(), rows, &self.terms, kernel.codes[0]);
             let lines = Lines { best: self.best(0, rows.start), ..lines };
-            (kernel.pack)(&lines, Strips { width: height, unit: 1 }, self.buffers.a);
+            kernel.pack[0](&lines, Strips { width: height, unit: 1 }, self.buffers.a);
         }
     }
 

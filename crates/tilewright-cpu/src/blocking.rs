@@ -12,7 +12,7 @@ pub struct Blocking {
 }
 
 /// Bytes of one row of a tile of A, `kc` terms: a tile of twelve takes half of a first-level cache of 48 KiB.
-const ROW_OF_A: usize = 2 << 10;
+pub const ROW_OF_A: usize = 2 << 10;
 
 /// Tiles of A that are packed at a time, where they meet one block of columns. Where the rows of A are side by side in memory,
 /// a tile alone would use a small part of every cache line and page that it touches; a panel uses them up.
@@ -26,11 +26,11 @@ pub const BUFFERED: usize = 8 << 20;
 const FEW_ROWS: usize = 96;
 
 impl Blocking {
-    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes
+    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes, rows of A of `line` bytes
     /// and a second-level cache of `cache` bytes, of which a block of B takes half.
-    pub fn new(n: usize, k: usize, nr: usize, size: usize, cache: usize) -> Self {
+    pub fn new((n, k): (usize, usize), nr: usize, size: usize, line: usize, cache: usize) -> Self {
         let size = size.max(1);
-        let kc = even(k, (ROW_OF_A / size).max(1), 1);
+        let kc = even(k, (line / size).max(1), 1);
         let nc = even(n, cache / 2 / (kc * size), nr);
         Self { kc, nc }
     }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn blocks_fit_their_budgets() {
         for n in [1, 31, 128, 1000, 4096, 100_000] {
-            let b = Blocking::new(n, n, 32, 4, 1 << 20);
+            let b = Blocking::new((n, n), 32, 4, ROW_OF_A, 1 << 20);
             assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
             assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
         }

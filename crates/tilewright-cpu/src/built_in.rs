@@ -4,8 +4,8 @@ use crate::{
     bits::OnBits,
     compute::{Compute, OnVectors},
     isa::Isa,
-    kernel::{InPlaceTiles, Kernel, Narrow, Prune, Tiles, Vectorised},
-    lanes::{self, Lanes, PairLanes},
+    kernel::{Groups, InPlaceTiles, Kernel, Narrow, Prune, Tiles, Vectorised},
+    lanes::{self, Lanes, PairLanes, PlainPairs},
     log_plus,
     narrow::Integer,
     op::{Dot, Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
@@ -16,6 +16,8 @@ use crate::{
     tile::{self, Copying, InPlace, Packed, TileFn},
     winners::{self, Winners},
 };
+#[cfg(target_arch = "x86_64")]
+use crate::{dots, options::Dots};
 use core::{
     any::{Any, TypeId},
     convert::identity,
@@ -80,11 +82,11 @@ macro_rules! on {
         type P = <V as Lanes>::T;
         Kernel {
             lanes: V::LEN,
-            terms: 1,
+            groups: Groups::ONE,
             codes: Default::default(),
             packed: $isa::tiles::<V, $op<V $(, $max)?>, Packed<P>>(),
             in_place: None,
-            pack: pack::$isa::<Self::Elem, P, $load>,
+            pack: [pack::$isa::<Self::Elem, P, $load>; 2],
             arg: None,
         }
     }};
@@ -100,11 +102,11 @@ macro_rules! on_pairs {
         type V = lanes::$isa::$lane;
         Kernel {
             lanes: V::LEN,
-            terms: pairs::TERMS,
+            groups: Groups::PAIR,
             codes: Default::default(),
-            packed: $isa::tiles::<V, Dot<V>, Packed<i32>>(),
+            packed: $isa::tiles::<V, Dot<V, PlainPairs>, Packed<i32>>(),
             in_place: None,
-            pack: pairs::$isa::pack_numbers::<Self::Elem>,
+            pack: [pairs::$isa::pack_numbers::<Self::Elem>; 2],
             arg: None,
         }
     }};
@@ -147,11 +149,11 @@ macro_rules! arg_on {
         type P = <V as Lanes>::T;
         Some(Kernel {
             lanes: V::LEN,
-            terms: 1,
+            groups: Groups::ONE,
             codes: Default::default(),
             packed: $isa::arg_tiles::<V, $op<V, $max>>(),
             in_place: None,
-            pack: pack::$isa::<Self::Elem, P, $load>,
+            pack: [pack::$isa::<Self::Elem, P, $load>; 2],
             arg: Some(Winners { group: winners::group::<V>(), find: winners::$isa::find::<V, $op<V, $max>> }),
         })
     }};
@@ -164,11 +166,11 @@ macro_rules! pairs_on {
         type E = <lanes::$isa::$lane as Lanes>::T;
         Kernel {
             lanes: V::LEN,
-            terms: pairs::TERMS,
+            groups: Groups::PAIR,
             codes: Default::default(),
             packed: $isa::pair_tiles::<V, E>(),
             in_place: None,
-            pack: pairs::$isa::pack::<E>,
+            pack: [pairs::$isa::pack::<E>; 2],
             arg: None,
         }
     }};
@@ -212,7 +214,7 @@ macro_rules! engine {
 
 macro_rules! vectorised {
     ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident
-        $(, narrowed<$larger:literal>)? $(, pruned<$most:literal>)? $(, by $engine:ident)?;)*) => {
+        $(, dots $dots:ident)? $(, narrowed<$larger:literal>)? $(, pruned<$most:literal>)? $(, by $engine:ident)?;)*) => {
         $(impl Vectorised for $s {
             type Lane = $t;
             const IN_C: bool = matches!(Place::$place, Place::InC);
@@ -226,6 +228,11 @@ macro_rules! vectorised {
             fn arg_kernel(isa: Isa) -> Option<Kernel<Self::Elem, $t, $t>> {
                 $args!(isa, $lane, $op $(<$max>)?, $load)
             }
+            $(#[inline(never)]
+            #[cfg(target_arch = "x86_64")]
+            fn dots(isa: Isa, most: Dots, size: (usize, usize, usize)) -> Option<Kernel<Self::Elem, $t, $t>> {
+                dots::$dots(isa, most, size)
+            })?
             $(#[inline(never)]
             fn narrow() -> Option<Narrow<Self::Elem, $t>> {
                 Some(Narrow {
@@ -312,11 +319,11 @@ vectorised! {
     PlusTimes<E5m2, bf16>: F32 of f32, Sum, Widen, Apart, identity, on, tells_none;
     PlusTimes<f32>: F32 of f32, Sum, Same, InC, identity, on_wide, tells_none;
     PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, tells_none;
-    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none;
-    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none;
+    PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none, dots bytes;
+    PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none, dots halves;
     PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, tells_none;
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, tells_none;
-    PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none;
+    PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none, dots bytes;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, tells_f16;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, tells_bf16;
     MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false>;

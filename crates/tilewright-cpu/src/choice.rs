@@ -70,16 +70,16 @@ fn with_room_for_sums<E, P, A>(
 ) -> Choice<P, A> {
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
-        let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.terms));
+        let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.groups.terms));
         // Where the winner is asked for, columns of B lie there a second time.
         let cache = if kernel.arg.is_some() { second_level() / 2 } else { second_level() };
-        let Blocking { kc, nc } = Blocking::new(n, packed, nr, size_of::<P>(), cache);
+        let Blocking { kc, nc } = Blocking::new((n, packed), nr, size_of::<P>(), kernel.groups.line, cache);
         Choice {
             tiles,
             pack_a,
             pack_b,
             copying: None,
-            block: Blocking { kc: (kc * kernel.terms).min(terms), nc },
+            block: Blocking { kc: (kc * kernel.groups.terms).min(terms), nc },
         }
     };
     let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::{
         isa::Isa,
-        kernel::{Vectorised, generic},
+        kernel::{Groups, Vectorised, generic},
         pack::{self, Same},
         tile::{Tile, TileFn},
     };
@@ -192,8 +192,9 @@ mod tests {
         type Large = [u64; 8192];
         unsafe fn tile(_: &Tile<u8, Large>) {}
         const TILES: &[TileFn<u8, Large>] = &[tile as TileFn<u8, Large>; 4];
-        let pack = pack::portable::<u8, u8, Same>;
+        let pack = [pack::portable::<u8, u8, Same> as pack::PackFn<u8, u8>; 2];
         let codes = Default::default();
-        all(&Kernel { lanes: 4, terms: 1, codes, packed: &[TILES], in_place: None, pack, arg: None });
+        let groups = Groups::ONE;
+        all(&Kernel { lanes: 4, groups, codes, packed: &[TILES], in_place: None, pack, arg: None });
     }
 }

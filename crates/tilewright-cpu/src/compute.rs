@@ -5,7 +5,7 @@ use crate::{
     choice::Sums,
     isa::Isa,
     job::{Job, Store, Target},
-    kernel::{self, InPlaceTiles, Kernel, Prune, Vectorised, element, name},
+    kernel::{InPlaceTiles, Kernel, Prune, Vectorised, element, generic, name},
     narrow::{self, Codes},
     op::Scalar,
     options::{KernelName, Options, Report},
@@ -120,7 +120,7 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         let p = &outline.problem;
         let narrows = S::narrow().is_some() && narrow::pays(size.0, size.1, size.2);
         let prunes = prune_for::<S>(size, false).is_some();
-        let kernel = S::kernel(outline.isa);
+        let kernel = kernel::<S>(outline.isa, outline.options, size);
         let plan = Plan { narrows, prunes, ..outline.with(&kernel, sums, outline.isa) };
         match small::tiles(&kernel, p.a(), p.b(), p.c()) {
             Some(_) if is_in_c => Plan { packs_a: false, packs_b: false, ..plan },
@@ -134,14 +134,14 @@ impl<S: Semiring> Compute<S> for OneByOne {
         if call.arg.is_some() {
             return call.winners_one_by_one();
         }
-        call.through(&kernel::generic::<S>(), |sum| sum, Isa::Portable)
+        call.through(&generic::<S>(), |sum| sum, Isa::Portable)
     }
 
     fn plan(&self, outline: Outline<'_, S>) -> Plan {
         if outline.arg {
             return outline.winners_one_by_one();
         }
-        outline.with(&kernel::generic::<S>(), Sums::Buffered, Isa::Portable)
+        outline.with(&generic::<S>(), Sums::Buffered, Isa::Portable)
     }
 }
 
@@ -160,14 +160,29 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
         let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
         return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
     }
-    let kernel = S::kernel(isa);
+    let kernel = kernel::<S>(isa, call.options, (call.a.rows(), call.b.cols(), call.a.cols()));
     match start_in_c(call.update).filter(|_| call.epilogue.is_none()) {
         Some(start) => match small::tiles(&kernel, call.a.layout(), call.b.layout(), call.c.layout()) {
-            Some(tiles) => call.in_place(&kernel, tiles, start),
+            Some(tiles) => call.in_place(&kernel, Some(tiles), start),
+            None if is_small(&kernel, &call) => call.in_place(&kernel, None, start),
             None => call.in_c(&kernel, start),
         },
         None => call.through(&kernel, S::sum, isa),
     }
+}
+
+/// Whether both operands are so small that they are packed whole.
+fn is_small<S: Vectorised>(kernel: &Kernel<S::Elem, S::Lane, S::Lane>, call: &Call<'_, S>) -> bool {
+    small::packs(kernel, (call.a.rows(), call.b.cols(), call.a.cols()), call.c.layout())
+}
+
+/// The kernel for a product of `m x k` and `k x n` elements, whatever they are.
+fn kernel<S: Vectorised>(
+    isa: Isa,
+    options: &Options<'_>,
+    size: (usize, usize, usize),
+) -> Kernel<S::Elem, S::Lane, S::Lane> {
+    S::dots(isa, options.dots, size).unwrap_or_else(|| S::kernel(isa))
 }
 
 /// How a product of `m x k` and `k x n` elements is computed by few terms, if it is large enough.
@@ -220,11 +235,11 @@ impl<'a, S: Semiring> Call<'a, S> {
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
-    /// Computes a small product in C itself, with operands in place.
+    /// Computes a small product in C itself, with operands in place where there are tiles for that.
     fn in_place(
         self,
         kernel: &Kernel<S::Elem, S::Lane, S::Lane>,
-        tiles: &InPlaceTiles<S::Lane, S::Lane>,
+        tiles: Option<&InPlaceTiles<S::Lane, S::Lane>>,
         start: Start,
     ) -> Result<Report, Error>
     where
@@ -234,7 +249,13 @@ impl<'a, S: Semiring> Call<'a, S> {
         options.check_cancelled()?;
         let c_row = c.layout().row_stride;
         // SAFETY: the shapes were checked, and C is borrowed.
-        unsafe { small::compute(kernel, tiles, (a, b), (c.as_mut_ptr().cast(), c_row), start)? };
+        unsafe {
+            let c = (c.as_mut_ptr().cast(), c_row);
+            match tiles {
+                Some(tiles) => small::compute(kernel, tiles, (a, b), c, start)?,
+                None => small::compute_packed(kernel, (a, b), c, start)?,
+            }
+        }
         if let Some(progress) = options.progress {
             progress((a.rows() * b.cols() * a.cols()) as u64);
         }

@@ -28,7 +28,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         if m == 0 || n == 0 {
             return Ok(0);
         }
-        let threads = self.options.threads_for(m as f64 * n as f64 * k as f64);
+        let threads = self.options.threads_for(self.kernel.work(m as f64 * n as f64 * k as f64));
         if threads == 1 {
             let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
             self.rows(product, 0..m, 0..n, &Help::default())?;
@@ -81,7 +81,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let along = pack_a && matches!(self.target, Target::InPlace { .. });
         let meets_several = across > 1 && (along || deep == 1);
         let panel = if meets_several { rows.len().div_ceil(mr) } else { PANEL };
-        let packed = kc.div_ceil(kernel.terms) * size_of::<P>();
+        let packed = kernel.groups.elements(kc) * size_of::<P>();
         // In whole groups, where the winner is asked for.
         let line =
             kernel.arg.as_ref().map_or(0, |winners| kc.next_multiple_of(winners.group) * size_of::<P>());

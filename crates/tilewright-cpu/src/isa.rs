@@ -61,6 +61,25 @@ impl Isa {
         }
     }
 
+    /// True when this processor has instructions for dot products of bytes in the vectors of the path: AVX-512 VNNI or AVX-VNNI.
+    pub fn has_vnni(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avxvnni"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => is_x86_feature_detected!("avx512vnni"),
+            _ => false,
+        }
+    }
+
+    /// True when this processor has AMX for bytes, and the system lets this process use it.
+    pub fn has_amx() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return crate::amx::is_there();
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
     /// The best path of this processor.
     pub fn best() -> Self {
         Self::ALL.iter().copied().rfind(|isa| isa.is_supported()).unwrap_or(Self::Portable)

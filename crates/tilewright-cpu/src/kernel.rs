@@ -1,10 +1,11 @@
 //! What the driver calls to compute in a semiring: micro-kernels, packing, and the trait of semirings that have them on vectors.
 
 use crate::{
+    blocking::ROW_OF_A,
     isa::Isa,
     narrow::Codes,
     op::Scalar,
-    options::KernelName,
+    options::{Dots, KernelName},
     pack::{self, PackFn, Same},
     prune::Pruning,
     scan,
@@ -17,22 +18,49 @@ use tilewright_core::Semiring;
 /// Micro-kernels: `tiles[v - 1][r - 1]` computes `r` rows by `v` vectors, up to the largest.
 pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
 
+/// What packed elements hold, and how they are multiplied.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups {
+    /// Terms in an element.
+    pub terms: usize,
+    /// Whether lines begin with an element for what sums begin with.
+    pub begins: bool,
+    /// Lines have a multiple of so many elements for terms.
+    pub unit: usize,
+    /// Bytes of a line in a block, roughly.
+    pub line: usize,
+    /// Which instructions multiply them.
+    pub dots: Dots,
+}
+
+impl Groups {
+    /// A term.
+    pub const ONE: Self = Self { terms: 1, begins: false, unit: 1, line: ROW_OF_A, dots: Dots::Plain };
+    /// Two terms of 16 bits.
+    pub const PAIR: Self = Self { terms: 2, ..Self::ONE };
+
+    /// Elements of a line of so many terms.
+    pub fn elements(self, terms: usize) -> usize {
+        terms.div_ceil(self.terms).next_multiple_of(self.unit) + usize::from(self.begins)
+    }
+}
+
 /// Everything the driver needs to compute in one semiring on one instruction set.
 ///
 /// `E` are the elements of A and B, `P` packed elements, `A` partial sums.
 pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     /// Elements in a vector.
     pub lanes: usize,
-    /// Terms in a packed element.
-    pub terms: usize,
+    /// What packed elements hold.
+    pub groups: Groups,
     /// How packed elements of A and of B are written, where they are narrowed.
     pub codes: Codes,
     /// For packed operands.
     pub packed: Tiles<P, A>,
     /// For operands in place, where elements need no change to be computed with.
     pub in_place: Option<InPlaceTiles<P, A>>,
-    /// Packs either operand.
-    pub pack: PackFn<E, P>,
+    /// Pack A, and B.
+    pub pack: [PackFn<E, P>; 2],
     /// For tiles that tell which term won.
     pub arg: Option<Winners<P, A>>,
 }
@@ -41,6 +69,16 @@ impl<E, P, A> Kernel<E, P, A> {
     /// Rows and columns of the largest tile for packed operands.
     pub fn tile(&self) -> (usize, usize) {
         (self.packed[0].len(), self.packed.len() * self.lanes)
+    }
+
+    /// The work of so many terms, in those that take the same time one by one.
+    pub fn work(&self, terms: f64) -> f64 {
+        terms
+            / match self.groups.dots {
+                Dots::Plain => 1.0,
+                Dots::Vnni => 4.0,
+                Dots::Amx => 8.0,
+            }
     }
 
     /// Bytes of a buffered sum, with the term that won if the kernel tells.
@@ -87,6 +125,15 @@ pub trait Vectorised: Semiring {
     fn sum(lane: Self::Lane) -> Self::Acc;
     /// The kernel for a supported instruction set.
     fn kernel(isa: Isa) -> Kernel<Self::Elem, Self::Lane, Self::Lane>;
+    /// The kernel for `m x k` and `k x n` integers of 8 or 16 bits by instructions for dot products up to `most`, where the semiring and this processor have one.
+    fn dots(
+        isa: Isa,
+        most: Dots,
+        (m, n, k): (usize, usize, usize),
+    ) -> Option<Kernel<Self::Elem, Self::Lane, Self::Lane>> {
+        let _ = (isa, most, m, n, k);
+        None
+    }
     /// The kernel for operands in 16 bits, where the semiring has one.
     fn narrow() -> Option<Narrow<Self::Elem, Self::Lane>> {
         None
@@ -103,7 +150,7 @@ pub trait Vectorised: Semiring {
 pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
     Kernel {
         lanes: tile::GENERIC_LANES,
-        terms: 1,
+        groups: Groups::ONE,
         codes: Default::default(),
         packed: const {
             &[&[
@@ -114,7 +161,7 @@ pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
             ]]
         },
         in_place: None,
-        pack: pack::portable::<S::Elem, S::Elem, Same>,
+        pack: [pack::portable::<S::Elem, S::Elem, Same>; 2],
         arg: None,
     }
 }
@@ -123,7 +170,8 @@ pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
 pub fn name<S: Semiring, P, A>(kernel: &Kernel<S::Elem, P, A>, isa: Isa) -> KernelName {
     let (tile, arg) = (kernel.tile(), kernel.arg.is_some());
     let narrow = kernel.codes != Codes::default();
-    KernelName { arg, narrow, ..KernelName::new(S::NAME, element::<S>(), isa, tile) }
+    let dots = kernel.groups.dots;
+    KernelName { arg, narrow, dots, ..KernelName::new(S::NAME, element::<S>(), isa, tile) }
 }
 
 /// The name of the element type: for a semiring of a user's the last word of it in Rust.

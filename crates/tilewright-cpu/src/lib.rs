@@ -19,6 +19,8 @@
 //! # Ok::<(), tilewright_core::Error>(())
 //! ```
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod bits;
 mod block;
 mod blocking;
@@ -26,6 +28,8 @@ mod built_in;
 mod cache;
 mod choice;
 mod compute;
+#[cfg(target_arch = "x86_64")]
+mod dots;
 mod driver;
 mod expressions;
 mod isa;
@@ -41,6 +45,8 @@ mod pairs;
 mod plan;
 mod product;
 mod prune;
+#[cfg(target_arch = "x86_64")]
+mod quads;
 mod rounded;
 mod scaled;
 mod scan;
@@ -56,7 +62,7 @@ mod workspace;
 pub use choice::Sums;
 pub use expressions::{multiply_expressions, plan_expressions};
 pub use isa::{FORCE_ISA, Isa};
-pub use options::{KernelName, Options, Report};
+pub use options::{Dots, KernelName, Options, Report};
 pub use plan::Plan;
 pub use product::{multiply, multiply_arg, multiply_batch, plan, plan_arg};
 #[doc(hidden)] // Of `tilewright-paths`.

@@ -2,13 +2,15 @@
 
 #![allow(clippy::undocumented_unsafe_blocks)] // The methods of operations share one reason, which is given once.
 
-use crate::lanes::{DotLanes, Lanes};
+use crate::lanes::{DotBy, Lanes};
 use core::marker::PhantomData;
 
 /// ⊕ and ⊗ on vectors, with the constants that a loop keeps in registers.
 pub trait Op<V: Lanes>: Copy {
     /// Terms per turn of the micro-kernel's loop, which spreads the cost of counting.
     const UNROLL: usize = 4;
+    /// Whether packed lines begin with what sums begin with: the sum of what the row and the column have.
+    const BEGINS: bool = false;
     /// # Safety
     /// The instruction set of `V` must be available, here and in every method.
     unsafe fn new() -> Self;
@@ -155,12 +157,13 @@ impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
     }
 }
 
-/// `acc + a b`, where each element of a and b is a pair of terms in 16 bits, and stands for both.
+/// `acc + a b`, where each element of a and b holds several terms, and stands for all of them.
 #[derive(Clone, Copy)]
-pub struct Dot<V>(PhantomData<V>);
+pub struct Dot<V, D>(PhantomData<(V, D)>);
 
-impl<V: DotLanes> Op<V> for Dot<V> {
+impl<V: Lanes<T = i32>, D: DotBy<V>> Op<V> for Dot<V, D> {
     const UNROLL: usize = unroll::<V::T>();
+    const BEGINS: bool = D::BEGINS;
     #[inline(always)]
     unsafe fn new() -> Self {
         Self(PhantomData)
@@ -171,7 +174,7 @@ impl<V: DotLanes> Op<V> for Dot<V> {
     }
     #[inline(always)]
     unsafe fn mul(self, a: V, b: V) -> V {
-        unsafe { a.dot(b, self.zero()) }
+        unsafe { D::dot(a, b, self.zero()) }
     }
     #[inline(always)]
     unsafe fn add(self, acc: V, term: V) -> V {
@@ -179,7 +182,7 @@ impl<V: DotLanes> Op<V> for Dot<V> {
     }
     #[inline(always)]
     unsafe fn mul_add(self, acc: V, a: V, b: V) -> V {
-        unsafe { a.dot(b, acc) }
+        unsafe { D::dot(a, b, acc) }
     }
     #[inline(always)]
     unsafe fn resume(self, old: V) -> V {

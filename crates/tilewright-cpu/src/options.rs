@@ -11,6 +11,8 @@ pub struct Options<'a> {
     pub threads: usize,
     /// The instruction set to use; `None` takes `TILEWRIGHT_FORCE_ISA` or the best this processor has.
     pub isa: Option<Isa>,
+    /// The best instructions for integers of 8 and 16 bits that may be used, where this processor has them beside `isa`.
+    pub dots: Dots,
     /// Called from worker threads with the number of terms (`m n k` in all) just finished.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
     /// Ends the product early when another thread says so; C is undefined then.
@@ -19,6 +21,20 @@ pub struct Options<'a> {
     pub epilogue: Epilogue<DynRef<'a>>,
     /// Scales of A and B, under plus-times on floats of 8 bits.
     pub scales: Scales<DynRef<'a>>,
+}
+
+/// Instructions that add several products of integers of 8 or 16 bits under plus-times, which not every processor with an [`Isa`] has.
+/// Results are the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Dots {
+    /// None.
+    Plain,
+    /// AVX-512 VNNI or AVX-VNNI: four products of bytes, or two of 16 bits.
+    Vnni,
+    /// Tiles of AMX, on Linux, beside AVX-512; VNNI for what they do not fit.
+    #[default]
+    Amx,
 }
 
 /// Terms (`m n k`) below which another thread costs more than it brings.
@@ -48,6 +64,7 @@ impl fmt::Debug for Options<'_> {
         f.debug_struct("Options")
             .field("threads", &self.threads)
             .field("isa", &self.isa)
+            .field("dots", &self.dots)
             .field("epilogue", &self.epilogue.name())
             .field("scales", &self.scales.name())
             .finish_non_exhaustive()
@@ -87,22 +104,30 @@ pub struct KernelName {
     pub pruned: bool,
     /// Whether elements are packed into bits: they are booleans.
     pub bits: bool,
+    /// Which instructions add several products, of integers of 8 or 16 bits.
+    pub dots: Dots,
 }
 
 impl KernelName {
     /// A kernel that does nothing special.
     pub(crate) fn new(semiring: &'static str, element: &'static str, isa: Isa, tile: (usize, usize)) -> Self {
-        Self { semiring, element, isa, tile, arg: false, narrow: false, pruned: false, bits: false }
+        let [arg, narrow, pruned, bits] = [false; 4];
+        Self { semiring, element, isa, tile, arg, narrow, pruned, bits, dots: Dots::Plain }
     }
 }
 
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { semiring, element, isa, tile: (rows, cols), arg, narrow, pruned, bits } = self;
+        let Self { semiring, element, isa, tile: (rows, cols), arg, narrow, pruned, bits, dots } = self;
         let arg = if *arg { "+arg" } else { "" };
         let narrow = if *narrow { " narrowed to 16 bits" } else { "" };
         let pruned = if *pruned { " pruned" } else { "" };
         let bits = if *bits { " on bits" } else { "" };
-        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}{narrow}{pruned}{bits}")
+        let dots = match dots {
+            Dots::Plain => "",
+            Dots::Vnni => " by vnni",
+            Dots::Amx => " by amx",
+        };
+        write!(f, "{semiring}{arg} {element} {isa} {rows}x{cols}{narrow}{pruned}{bits}{dots}")
     }
 }

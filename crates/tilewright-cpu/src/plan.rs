@@ -64,7 +64,7 @@ impl<S: Semiring> Outline<'_, S> {
     pub fn with<P, A>(&self, kernel: &Kernel<S::Elem, P, A>, sums: Sums, isa: Isa) -> Plan {
         let (a, b) = (self.problem.a(), self.problem.b());
         let (m, n, tile) = (a.rows, b.cols, kernel.tile());
-        let threads = self.options.threads_for(self.problem.pair_ops());
+        let threads = self.options.threads_for(kernel.work(self.problem.pair_ops()));
         let (down, across) = if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, threads) };
         let lengths = |length, count, unit| -> Vec<usize> {
             cut(0..length, count, unit).map(|part| part.len()).filter(|&len| len > 0).collect()

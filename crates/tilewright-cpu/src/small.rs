@@ -1,4 +1,4 @@
-//! Small products whose operands are read where they are: one tile after another, without a plan, packing or memory.
+//! Small products, one tile after another, without a plan: operands are read where they are or, if tiles need them packed, packed whole.
 
 use crate::{
     block::ragged,
@@ -86,11 +86,84 @@ pub unsafe fn compute<E: Copy, T: Copy>(
         // SAFETY: these columns lie inside B and C, and memory was reserved for them.
         unsafe {
             let lines = Lines::of(b, &(first..n), &(0..k), Code::default());
-            (kernel.pack)(&lines, Strips { width: lanes, unit: lanes }, packed);
+            kernel.pack[1](&lines, Strips { width: lanes, unit: lanes }, packed);
             let strip = Tile { b: packed, b_k: lanes as isize, c: c.add(first), ..tile };
             rows(tiles[0].len(), a.rows(), &strip, |height, tile| {
                 ragged(tiles[0][height - 1], None, *tile, 1, height, left, lanes, edge);
             });
+        }
+        Ok(())
+    })
+}
+
+/// Bytes of both operands, packed, that fit the first-level cache beside C.
+const PACKED: usize = 24 << 10;
+
+/// Whether a product of `m x k` and `k x n` elements into C with this layout is small enough to pack both operands whole.
+pub fn packs<E, P, A>(kernel: &Kernel<E, P, A>, (m, n, k): (usize, usize, usize), c: Layout) -> bool {
+    let lines = m.saturating_add(n.saturating_add(kernel.lanes));
+    let bytes = lines.saturating_mul(kernel.groups.elements(k.min(PACKED))).saturating_mul(size_of::<P>());
+    let terms = m.saturating_mul(n).saturating_mul(k);
+    let packs = kernel.in_place.is_none() && kernel.arg.is_none();
+    packs && c.col_stride == 1 && !c.is_empty() && terms <= TERMS && bytes <= PACKED
+}
+
+/// Computes C, whose first element is at `c`, from operands that are packed whole.
+///
+/// # Errors
+/// `out-of-memory`.
+///
+/// # Safety
+/// C must be nobody else's, the shapes must fit together, and the kernel's instruction set be available.
+pub unsafe fn compute_packed<E: Copy, P: Copy, A: Copy>(
+    kernel: &Kernel<E, P, A>,
+    (a, b): (MatRef<'_, E>, MatRef<'_, E>),
+    (c, c_row): (*mut A, isize),
+    start: Start,
+) -> Result<(), Error> {
+    let (m, n, k, lanes) = (a.rows(), b.cols(), a.cols(), kernel.lanes);
+    let (most, width) = kernel.tile();
+    let (height, line) = (tile_height(m, most), kernel.groups.elements(k));
+    Workspace::with(|workspace| {
+        let bytes_of_line = line * size_of::<P>();
+        let bytes =
+            [m * bytes_of_line, n.next_multiple_of(lanes) * bytes_of_line, most * width * size_of::<A>()];
+        let [to_a, to_b, edge] = workspace.reserve_anew(bytes, align_of::<P>().max(align_of::<A>()))?;
+        let (to_a, to_b, edge) = (to_a.cast::<P>(), to_b.cast::<P>(), edge.cast::<A>());
+        // SAFETY: the lines are those of A and B, tiles lie inside C, and memory was reserved for all.
+        unsafe {
+            let rows = Lines::of(a.t(), &(0..m), &(0..k), kernel.codes[0]);
+            kernel.pack[0](&rows, Strips { width: height, unit: 1 }, to_a);
+            let cols = Lines::of(b, &(0..n), &(0..k), kernel.codes[1]);
+            kernel.pack[1](&cols, Strips { width, unit: lanes }, to_b);
+            for j in (0..n).step_by(width) {
+                let cols = width.min(n - j);
+                let vectors = cols.div_ceil(lanes);
+                let padded = vectors * lanes;
+                for i in (0..m).step_by(height) {
+                    let rows = height.min(m - i);
+                    let compute = kernel.packed[vectors - 1][rows - 1];
+                    let tile = Tile {
+                        k: line,
+                        a: to_a.add(i * line).cast_const(),
+                        a_row: 0,
+                        b: to_b.add(j * line).cast_const(),
+                        b_k: padded as isize,
+                        copy: null_mut(),
+                        c: c.offset(i as isize * c_row).add(j),
+                        c_row,
+                        start,
+                        finish: Finish::Complete,
+                        seen: null_mut(),
+                        code: Code::sum(kernel.codes),
+                    };
+                    if cols == padded {
+                        compute(&tile);
+                    } else {
+                        ragged(compute, None, tile, 1, rows, cols, padded, edge);
+                    }
+                }
+            }
         }
         Ok(())
     })

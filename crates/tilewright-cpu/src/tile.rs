@@ -32,7 +32,7 @@ pub enum Finish {
 
 /// The operands of one tile. Strides are in elements.
 pub struct Tile<P, A> {
-    /// Terms per element, or pairs of them.
+    /// Packed elements of a line: terms, or groups of them, and what sums begin with where lines have that.
     pub k: usize,
     /// A: packed, or row `i`, term `p` at `a + i * a_row + p`.
     pub a: *const P,
@@ -210,7 +210,19 @@ pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const
         let (mut a, mut b, mut copy) = (F::new::<_, MR>(t), t.b, t.copy);
         // A term that is alone may have any stride, which is then never followed.
         let b_k = [0, t.b_k, black_box(t.b_k.wrapping_mul(2)), black_box(t.b_k.wrapping_mul(3))];
-        for _ in 0..t.k / O::UNROLL {
+        let mut k = t.k;
+        if O::BEGINS {
+            for i in 0..MR {
+                let x = V::splat(*a.at::<MR>(i, 0));
+                for j in 0..NV {
+                    acc[i][j] = x.add(V::load(b.add(j * V::LEN)));
+                }
+            }
+            a.advance::<MR>(1);
+            b = b.wrapping_offset(t.b_k);
+            k -= 1;
+        }
+        for _ in 0..k / O::UNROLL {
             for p in 0..O::UNROLL {
                 let copy = copy.wrapping_add(p * NV * V::LEN);
                 term::<V, O, F, MR, NV>(op, &mut acc, &a, p, b.offset(b_k[p]), copy);
@@ -219,7 +231,7 @@ pub unsafe fn compute<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const
             copy = copy.wrapping_add(O::UNROLL * NV * V::LEN);
             b = b.wrapping_offset(O::UNROLL as isize * t.b_k);
         }
-        for _ in 0..t.k % O::UNROLL {
+        for _ in 0..k % O::UNROLL {
             term::<V, O, F, MR, NV>(op, &mut acc, &a, 0, b, copy);
             a.advance::<MR>(1);
             copy = copy.wrapping_add(NV * V::LEN);
@@ -327,4 +339,6 @@ macro_rules! with_features {
 }
 with_features!("x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma", avx512);
 with_features!("x86_64", "avx2,fma", avx2);
+with_features!("x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma,avx512vnni", avx512_vnni);
+with_features!("x86_64", "avx2,fma,avxvnni", avx2_vnni);
 with_features!("aarch64", "neon", neon);

@@ -5,6 +5,7 @@ mod batches;
 mod bits;
 mod cancel;
 mod common;
+mod dots;
 mod edges;
 mod environment;
 mod epilogue;

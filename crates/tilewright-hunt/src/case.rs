@@ -2,7 +2,7 @@
 
 use crate::{form::Form, kind::Kind, random::Random};
 use core::fmt;
-use tilewright_cpu::Isa;
+use tilewright_cpu::{Dots, Isa};
 
 /// How the product meets the old C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,10 @@ pub struct Case {
     pub kinds: [Kind; 2],
     pub join: Join,
     pub isa: Isa,
+    /// The best instructions for dot products of integers.
+    pub dots: Dots,
+    /// Whether elements are integers of 8 or 16 bits under plus-times.
+    pub small_integers: bool,
     pub threads: usize,
     /// What elements follow from.
     pub elements: u64,
@@ -95,6 +99,9 @@ impl Case {
             _ => [r.pick(Kind::ALL), r.pick(Kind::ALL)],
         };
         let (isa, threads, elements) = (r.pick(isas), r.within(1, 8), r.bits());
+        // Of few semirings, which have ways of their own to be computed.
+        let dots = r.pick(&[Dots::Plain, Dots::Vnni, Dots::Amx, Dots::Amx]);
+        let small_integers = r.one_in(8);
         let Smaller { size: new_size, threads: new_threads, plain } = smaller;
         Self {
             seed,
@@ -105,6 +112,8 @@ impl Case {
             kinds,
             join,
             isa,
+            dots,
+            small_integers,
             threads: new_threads.unwrap_or(threads),
             elements,
             smaller,
@@ -137,7 +146,9 @@ impl Case {
 /// The options that give this problem again, and what it is.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, index, ask, size: (m, n, k), forms, kinds, join, isa, threads, smaller, .. } = self;
+        let Self {
+            seed, index, ask, size: (m, n, k), forms, kinds, join, isa, dots, threads, smaller, ..
+        } = self;
         write!(f, "--seed {seed} --case {index}")?;
         if let Some((m, n, k)) = smaller.size {
             write!(f, " --size {m}x{n}x{k}")?;
@@ -148,7 +159,7 @@ impl fmt::Display for Case {
         if smaller.plain {
             write!(f, " --plain")?;
         }
-        write!(f, "\n  {ask:?}, {m}x{n}x{k}, {join:?}, {isa}, {threads} threads, {kinds:?}")?;
+        write!(f, "\n  {ask:?}, {m}x{n}x{k}, {join:?}, {isa} with {dots:?}, {threads} threads, {kinds:?}")?;
         for (name, form) in ["A", "B", "C", "winners"].iter().zip(forms) {
             write!(f, "\n  {name}: {form:?}")?;
         }

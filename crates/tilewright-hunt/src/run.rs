@@ -9,7 +9,7 @@ use crate::{
     plant::{Engine, Plant},
     random::Random,
     sample::Sample,
-    subject::{Subject, Visit, visit},
+    subject::{Subject, Visit, visit, visit_small_integers},
     text,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +25,7 @@ pub fn run(case: &Case, plant: Option<Plant>) -> Outcome {
     let found = catch_unwind(AssertUnwindSafe(|| match case.ask {
         Ask::Text => text::run(case, plant),
         Ask::Paths => paths::run(case, plant),
+        _ if case.small_integers => visit_small_integers(number, Problem { case, plant }),
         _ => visit(number, Problem { case, plant }),
     }));
     found.unwrap_or_else(|panic| {
@@ -120,7 +121,8 @@ impl<S: Subject> Matrices<S> {
         let mut expected_arg = self.arg.as_ref().map_or(Vec::new(), |arg| arg.data.slice().to_vec());
 
         let wanted = self.by_definition(&mut expected, &mut expected_arg);
-        let options = Options { threads: case.threads, isa: Some(case.isa), ..Options::default() };
+        let options =
+            Options { threads: case.threads, isa: Some(case.isa), dots: case.dots, ..Options::default() };
         let done = self.by_engine(case, Engine { plant, options });
         if done.as_ref().err().map(ToString::to_string) != wanted.as_ref().err().map(ToString::to_string) {
             let words = |outcome: Option<&Error>| outcome.map_or("a result".into(), ToString::to_string);

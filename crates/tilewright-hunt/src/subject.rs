@@ -75,3 +75,12 @@ macro_rules! subjects {
     };
 }
 for_each_pair!(subjects!());
+
+/// Calls `visitor` with plus-times on integers of 8 or 16 bits.
+pub fn visit_small_integers<V: Visit>(number: usize, visitor: V) -> V::Output {
+    match number % 3 {
+        0 => visitor.visit::<PlusTimes<i8>>(),
+        1 => visitor.visit::<PlusTimes<u8>>(),
+        _ => visitor.visit::<PlusTimes<i16>>(),
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::case::{Ask, Case};
 use core::fmt;
-use tilewright_cpu::Report;
+use tilewright_cpu::{Dots, Isa, Report};
 
 /// Problems, by what was asked for and how they were computed.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,8 @@ pub struct Tally {
     narrowed: u64,
     pruned: u64,
     on_threads: u64,
+    /// By VNNI, and by AMX.
+    dots: [u64; 2],
 }
 
 impl Tally {
@@ -30,17 +32,35 @@ impl Tally {
         self.batches += u64::from(matches!(case.ask, Ask::Batch(_)));
         self.narrowed += u64::from(report.kernel.narrow);
         self.pruned += u64::from(report.kernel.pruned);
+        self.dots[0] += u64::from(report.kernel.dots == Dots::Vnni);
+        self.dots[1] += u64::from(report.kernel.dots == Dots::Amx);
         self.on_threads += u64::from(report.threads > 1);
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { all, winners, batches, refused, texts, graphs, narrowed, pruned, on_threads } = self;
+        let Self {
+            all,
+            winners,
+            batches,
+            refused,
+            texts,
+            graphs,
+            narrowed,
+            pruned,
+            on_threads,
+            dots: [vnni, amx],
+        } = self;
         write!(
             f,
             "{all} problems, {winners} with winners, {batches} batches, {refused} refused, {texts} over texts, {graphs} graphs, {narrowed} narrowed, \
              {pruned} pruned, {on_threads} on several threads"
-        )
+        )?;
+        // What this processor has not is not told.
+        if Isa::ALL.iter().any(|isa| isa.has_vnni()) {
+            write!(f, ", {vnni} by vnni")?;
+        }
+        if Isa::has_amx() { write!(f, ", {amx} by amx") } else { Ok(()) }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
 use std::process::{Command, Output};
+use tilewright_cpu::Isa;
 
 fn hunt(options: &[&str]) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } =
@@ -23,10 +24,14 @@ fn nothing_is_found() {
 #[test]
 fn every_planted_fault_is_found() {
     let (_, plants) = hunt(&["--plants"]);
-    assert!(plants.lines().count() >= 24, "{plants}");
+    assert!(plants.lines().count() >= 25, "{plants}");
     for plant in plants.lines() {
         // Without guard pages, which are a matter of Unix, nobody notices reads.
         if cfg!(not(unix)) && plant.starts_with("read") {
+            continue;
+        }
+        // Without the instructions, nothing can go wrong with them.
+        if plant == "begin" && !Isa::ALL.iter().any(|isa| isa.has_vnni()) {
             continue;
         }
         let (code, text) = hunt(&["--seed", "3", "--cases", "3000", "--plant", plant]);

@@ -1,6 +1,9 @@
 //! 256-bit vectors (AVX2, FMA).
 
-use super::{Below, DotLanes, Lanes, PairLanes, dots::dots, intrinsics::lanes, pairs::pairs};
+use super::{
+    Below, DotBy, FusedPairs, FusedQuads, Lanes, PairLanes, PlainPairs, dots::dots, intrinsics::lanes,
+    pairs::pairs,
+};
 use core::arch::x86_64::*;
 
 /// `if mask { b } else { a }` for floats and for integers of any width.
@@ -89,4 +92,8 @@ pairs! {
     __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
     _mm256_min_epu16
 }
-dots! { _mm256_madd_epi16, _mm256_add_epi32 }
+dots! {
+    PlainPairs: |acc, a, b| _mm256_add_epi32(acc, _mm256_madd_epi16(a, b));
+    FusedPairs: _mm256_dpwssd_avx_epi32;
+    FusedQuads begins true: _mm256_dpbusd_avx_epi32;
+}

@@ -1,6 +1,9 @@
 //! 512-bit vectors (AVX-512 F, BW, DQ, VL).
 
-use super::{Below, DotLanes, Lanes, PairLanes, dots::dots, intrinsics::lanes, pairs::pairs};
+use super::{
+    Below, DotBy, FusedPairs, FusedQuads, Lanes, PairLanes, PlainPairs, dots::dots, intrinsics::lanes,
+    pairs::pairs,
+};
 use core::arch::x86_64::*;
 
 // vminps and vmaxps return their second operand when the operands are unordered or equal, hence (new, acc).
@@ -71,4 +74,8 @@ pairs! {
     __m512i, 16, |x: u32| _mm512_set1_epi32(x as i32), _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi16,
     _mm512_min_epu16
 }
-dots! { _mm512_madd_epi16, _mm512_add_epi32 }
+dots! {
+    PlainPairs: |acc, a, b| _mm512_add_epi32(acc, _mm512_madd_epi16(a, b));
+    FusedPairs: _mm512_dpwssd_epi32;
+    FusedQuads begins true: _mm512_dpbusd_epi32;
+}

@@ -13,7 +13,7 @@ pub mod neon;
 mod pairs;
 pub mod portable;
 
-pub use dots::DotLanes;
+pub use dots::{DotBy, FusedPairs, FusedQuads, PlainPairs};
 pub use floats::FloatLanes;
 pub use pairs::PairLanes;
 

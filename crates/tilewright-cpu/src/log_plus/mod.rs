@@ -60,7 +60,7 @@ fn kernel<T: Real + Arithmetic>(isa: Isa) -> Kernel<T, T, T>
 where
     PlusTimes<T>: Vectorised<Elem = T, Lane = T>,
 {
-    Kernel { in_place: None, pack: pack::packing::<T>(isa), ..<PlusTimes<T> as Vectorised>::kernel(isa) }
+    Kernel { in_place: None, pack: [pack::packing::<T>(isa); 2], ..<PlusTimes<T> as Vectorised>::kernel(isa) }
 }
 
 impl<T: Real + Arithmetic> Compute<LogPlus<T>> for Scaled

@@ -10,7 +10,7 @@ use tilewright_core::{
     Element, LogPlus, OrAnd, PlusTimes, Semiring, Update, reference,
     semiring::{Arithmetic, Logarithm, Multiply, Number, Order, RoundTo, Selective},
 };
-use tilewright_cpu::{FORCE_ISA, Isa, Options, multiply, multiply_arg};
+use tilewright_cpu::{Dots, FORCE_ISA, Isa, Options, multiply, multiply_arg};
 
 /// How the product meets the old C.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +35,7 @@ pub struct Case {
     pub join: Join,
     pub palette: Palette,
     pub isa: Isa,
+    pub dots: Dots,
     pub threads: usize,
     pub seed: u64,
 }
@@ -44,7 +45,8 @@ impl Case {
     pub fn new(isa: Isa, m: usize, n: usize, k: usize) -> Self {
         let [a, b, c] = [Form::PLAIN; 3];
         let (arg, join, palette) = (None, Join::Replace, Palette::Wild);
-        Self { m, n, k, a, b, c, arg, join, palette, isa, threads: 1, seed: (m * 1000 + n * 10 + k) as u64 }
+        let (dots, threads, seed) = (Dots::default(), 1, (m * 1000 + n * 10 + k) as u64);
+        Self { m, n, k, a, b, c, arg, join, palette, isa, dots, threads, seed }
     }
 }
 
@@ -125,9 +127,11 @@ pub fn case() -> impl Strategy<Value = Case> {
     ];
     let palettes = [Palette::Few, Palette::Whole, Palette::Spread, Palette::Wild];
     let arg = prop::option::of(written_form());
-    let how = (arg, join, prop::sample::select(palettes.to_vec()), prop::sample::select(isas()), 1..5usize);
+    let isa = prop::sample::select(isas());
+    let dots = prop::sample::select(vec![Dots::Plain, Dots::Vnni, Dots::Amx, Dots::Amx]);
+    let how = (arg, join, prop::sample::select(palettes.to_vec()), (isa, dots), 1..5usize);
     (shape, form(), form(), written_form(), how, any::<u64>()).prop_map(
-        |((m, n, k), a, b, c, (arg, join, palette, isa, threads), seed)| Case {
+        |((m, n, k), a, b, c, (arg, join, palette, (isa, dots), threads), seed)| Case {
             m,
             n,
             k,
@@ -138,6 +142,7 @@ pub fn case() -> impl Strategy<Value = Case> {
             join,
             palette,
             isa,
+            dots,
             threads,
             seed,
         },
@@ -180,7 +185,8 @@ pub fn check<S: Subject>(case: &Case) {
         });
     }
     let (before, mut expected) = (c.clone(), c.clone());
-    let options = Options { threads: case.threads, isa: Some(case.isa), ..Options::default() };
+    let options =
+        Options { threads: case.threads, isa: Some(case.isa), dots: case.dots, ..Options::default() };
 
     match case.arg {
         Some(form) if S::laws().selective_add => {

@@ -1,0 +1,72 @@
+//! Plus-times on integers of 8 and 16 bits by instructions that multiply and add several terms: AVX-512 VNNI, AVX-VNNI, AMX.
+
+use crate::{
+    amx,
+    isa::Isa,
+    kernel::{Groups, Kernel, Tiles},
+    lanes::{DotBy, FusedPairs, FusedQuads, Lanes, avx2, avx512},
+    op::Dot,
+    options::Dots,
+    pack::PackFn,
+    pairs,
+    quads::{self, Byte},
+    tile::{self, Packed, TileFn},
+};
+
+/// Every register tile of vectors, as in [`crate::built_in`].
+macro_rules! tiles {
+    ($name:ident, $vector:ty, $({$v:literal: $($r:literal)*})*) => {
+        fn $name<D: DotBy<$vector>>() -> Tiles<i32, i32> {
+            const { &[$(&[$(tile::$name::<$vector, Dot<$vector, D>, Packed<i32>, $r, $v> as TileFn<i32, i32>),*]),*] }
+        }
+    };
+}
+tiles!(avx512_vnni, avx512::I32, {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12});
+tiles!(avx2_vnni, avx2::I32, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6});
+
+/// A kernel for packed operands.
+fn kernel<E>(
+    lanes: usize,
+    groups: Groups,
+    packed: Tiles<i32, i32>,
+    pack: [PackFn<E, i32>; 2],
+) -> Kernel<E, i32, i32> {
+    Kernel { lanes, groups, codes: Default::default(), packed, in_place: None, pack, arg: None }
+}
+
+/// Bytes, four at a time.
+pub fn bytes<E: Byte>(isa: Isa, most: Dots, size: (usize, usize, usize)) -> Option<Kernel<E, i32, i32>> {
+    if most >= Dots::Amx && isa == Isa::Avx512 && amx::pays(size) && amx::is_there() {
+        let pack = [quads::avx512::pack_tiles::<E> as PackFn<E, i32>, quads::avx512::pack_plain::<E>];
+        return Some(kernel(amx::SIDE, quads::TILES, amx::tiles::<E>(), pack));
+    }
+    match isa {
+        _ if most < Dots::Vnni || !isa.has_vnni() => None,
+        Isa::Avx512 => {
+            let pack = [quads::avx512::pack_a::<E> as PackFn<E, i32>, quads::avx512::pack_b::<E>];
+            Some(kernel(avx512::I32::LEN, quads::FOURS, avx512_vnni::<FusedQuads>(), pack))
+        }
+        Isa::Avx2 => {
+            let pack = [quads::avx2::pack_a::<E> as PackFn<E, i32>, quads::avx2::pack_b::<E>];
+            Some(kernel(avx2::I32::LEN, quads::FOURS, avx2_vnni::<FusedQuads>(), pack))
+        }
+        _ => None,
+    }
+}
+
+/// Integers of 16 bits, two at a time.
+pub fn halves(isa: Isa, most: Dots, _: (usize, usize, usize)) -> Option<Kernel<i16, i32, i32>> {
+    let groups = Groups { dots: Dots::Vnni, ..Groups::PAIR };
+    match isa {
+        _ if most < Dots::Vnni || !isa.has_vnni() => None,
+        Isa::Avx512 => {
+            let pack = pairs::avx512::pack_numbers::<i16> as PackFn<i16, i32>;
+            Some(kernel(avx512::I32::LEN, groups, avx512_vnni::<FusedPairs>(), [pack; 2]))
+        }
+        Isa::Avx2 => {
+            let pack = pairs::avx2::pack_numbers::<i16> as PackFn<i16, i32>;
+            Some(kernel(avx2::I32::LEN, groups, avx2_vnni::<FusedPairs>(), [pack; 2]))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,380 @@
+//! Bytes for dot products of four: packing four terms of a line to an element of 32 bits.
+//!
+//! VNNI multiplies bytes without a sign by signed ones. With `a' = a + 128` signed bytes of A have no sign, and
+//! `Σ a b = Σ a' b - 128 Σ b`. With `b' = b - 128` bytes of B without a sign are signed, and `Σ a b = Σ a b' + 128 Σ a`. What depends
+//! on one column, or one row, is what sums begin with. It is packed before the terms of that line. All of this is modulo 2^32, as sums are.
+
+use crate::{
+    kernel::Groups,
+    options::Dots,
+    pack::{self, Lines, Same, Strips},
+};
+use core::{arch::x86_64::*, mem::MaybeUninit};
+
+/// Terms in an element.
+pub const TERMS: usize = 4;
+
+/// Elements of a line that are written before they are put in order: those of a strip stay in the first-level cache.
+const WRITTEN: usize = 32;
+/// Lines of the widest strip.
+const WIDEST: usize = 32;
+/// Elements of lines side by side that are packed at a time, along all strips.
+const BESIDE: usize = 4;
+/// Terms that are not there.
+const ZEROS: [u8; WIDEST] = [0; WIDEST];
+
+/// Lines for VNNI.
+pub const FOURS: Groups = Groups { terms: TERMS, begins: true, dots: Dots::Vnni, ..Groups::ONE };
+/// Lines for tiles of AMX: shorter ones, because there are more of them.
+pub const TILES: Groups = Groups { terms: TERMS, unit: 16, line: 1 << 10, dots: Dots::Amx, ..Groups::ONE };
+
+/// How the bytes of an operand are written, and what they add to what sums begin with.
+#[derive(Clone, Copy)]
+pub struct Written {
+    /// Exclusive-or of an element: the highest bits of its bytes, where these get a sign or lose it.
+    flip: i32,
+    /// What sums begin with, for each unit of a byte.
+    weight: i32,
+    /// Whether bytes have a sign.
+    pub signed: bool,
+}
+
+/// An integer of 8 bits.
+pub trait Byte: Copy + 'static {
+    const A: Written;
+    const B: Written;
+}
+
+/// As they are.
+const PLAIN: Written = Written { flip: 0, weight: 0, signed: false };
+const FLIP: i32 = 0x8080_8080_u32 as i32;
+impl Byte for i8 {
+    const A: Written = Written { flip: FLIP, weight: 0, signed: true };
+    const B: Written = Written { flip: 0, weight: -128, signed: true };
+}
+impl Byte for u8 {
+    const A: Written = Written { flip: 0, weight: 128, signed: false };
+    const B: Written = Written { flip: FLIP, weight: 0, signed: false };
+}
+
+impl Written {
+    /// The sum of the bytes of each element.
+    ///
+    /// # Safety
+    /// On a processor with AVX2.
+    #[inline(always)]
+    unsafe fn sums(self, elements: __m128i) -> __m128i {
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            let ones = _mm_set1_epi8(1);
+            let halves = match self.signed {
+                true => _mm_maddubs_epi16(ones, elements),
+                false => _mm_maddubs_epi16(elements, ones),
+            };
+            _mm_madd_epi16(halves, _mm_set1_epi16(1))
+        }
+    }
+}
+
+/// Packs bytes by fours.
+///
+/// # Safety
+/// As [`pack::PackFn`], with lines as `groups` says, on a processor with AVX2.
+#[inline(always)]
+unsafe fn pack(s: &Lines<u8>, strips: Strips, to: *mut i32, groups: Groups, how: Written) {
+    let (elements, first) = (groups.elements(s.k), usize::from(groups.begins));
+    let last = first + s.k.div_ceil(TERMS);
+    // As in `pack::pack`: lines that are side by side are read along all strips, a few terms at a time.
+    let step = TERMS * if s.line == 1 { BESIDE } else { WRITTEN };
+    for i in (0..s.count).step_by(strips.width) {
+        let padded = strips.width.min(s.count - i).next_multiple_of(strips.unit);
+        // SAFETY: the strip has so many elements.
+        unsafe {
+            let strip = to.add(i * elements);
+            zero(strip, padded * first);
+            zero(strip.add(padded * last), padded * (elements - last));
+        }
+    }
+    for p in (0..s.k).step_by(step) {
+        for i in (0..s.count).step_by(strips.width) {
+            // SAFETY: the part lies inside the lines, and its place inside the strips.
+            unsafe {
+                let part = Lines {
+                    first: s.first.offset(i as isize * s.line + p as isize * s.term),
+                    count: strips.width.min(s.count - i),
+                    k: step.min(s.k - p),
+                    ..*s
+                };
+                let padded = part.count.next_multiple_of(strips.unit);
+                let begin = to.add(i * elements);
+                let to = begin.add(padded * (first + p / TERMS));
+                if s.line == 1 {
+                    rows(&part, how, padded, begin, to);
+                } else {
+                    let lines = columns(&part, how, begin, &mut MaybeUninit::uninit());
+                    pack::pack::<i32, i32, Same, true>(&lines, strips, to);
+                }
+            }
+        }
+    }
+    if how.weight != 0 {
+        for i in (0..s.count).step_by(strips.width) {
+            // SAFETY: as above.
+            unsafe {
+                let begin = to.add(i * elements);
+                for l in 0..strips.width.min(s.count - i) {
+                    *begin.add(l) *= how.weight;
+                }
+            }
+        }
+    }
+}
+
+/// Writes so many zeros; mostly none, which takes no call.
+#[inline(always)]
+unsafe fn zero(to: *mut i32, count: usize) {
+    if count > 0 {
+        // SAFETY: as the caller guarantees.
+        unsafe { to.write_bytes(0, count) };
+    }
+}
+
+/// One strip whose lines are side by side: four rows become one.
+#[inline(always)]
+unsafe fn rows(s: &Lines<u8>, how: Written, padded: usize, begin: *mut i32, to: *mut i32) {
+    for p in 0..s.k.div_ceil(TERMS) {
+        // SAFETY: the rows lie inside the lines, or are zeros, of which there are as many as in the widest strip.
+        unsafe {
+            let (mut from, to) = ([ZEROS.as_ptr(); TERMS], to.add(p * padded));
+            for (t, from) in from.iter_mut().enumerate().take(s.k - TERMS * p) {
+                *from = s.first.offset((TERMS * p + t) as isize * s.term);
+            }
+            let mut i = 0;
+            while i + 16 <= s.count {
+                sixteen(from, i, how, begin, to);
+                i += 16;
+            }
+            while i + 4 <= s.count {
+                let [r0, r1, r2, r3] = from;
+                four(
+                    [read4(r0.add(i)), read4(r1.add(i)), read4(r2.add(i)), read4(r3.add(i))],
+                    how,
+                    begin.add(i),
+                    to.add(i),
+                );
+                i += 4;
+            }
+            while i < s.count {
+                let [r0, r1, r2, r3] = from;
+                let bytes = [*r0.add(i), *r1.add(i), *r2.add(i), *r3.add(i)];
+                to.add(i).write(i32::from_le_bytes(bytes) ^ how.flip);
+                if how.weight != 0 {
+                    *begin.add(i) += sum(&bytes, how);
+                }
+                i += 1;
+            }
+            zero(to.add(s.count), padded - s.count);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn read4(from: *const u8) -> __m128i {
+    // SAFETY: the caller guarantees four bytes, and the instruction set.
+    unsafe { _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned()) }
+}
+
+/// Elements of sixteen lines from the `i`th on.
+#[inline(always)]
+unsafe fn sixteen(from: [*const u8; TERMS], i: usize, how: Written, begin: *mut i32, to: *mut i32) {
+    // SAFETY: the caller guarantees so many lines, and the instruction set.
+    unsafe {
+        let [r0, r1, r2, r3] = from;
+        let (r0, r1) = (_mm_loadu_si128(r0.add(i).cast()), _mm_loadu_si128(r1.add(i).cast()));
+        let (r2, r3) = (_mm_loadu_si128(r2.add(i).cast()), _mm_loadu_si128(r3.add(i).cast()));
+        let (low, high) = (_mm_unpacklo_epi8(r0, r1), _mm_unpackhi_epi8(r0, r1));
+        let (low2, high2) = (_mm_unpacklo_epi8(r2, r3), _mm_unpackhi_epi8(r2, r3));
+        let elements = [
+            _mm_unpacklo_epi16(low, low2),
+            _mm_unpackhi_epi16(low, low2),
+            _mm_unpacklo_epi16(high, high2),
+            _mm_unpackhi_epi16(high, high2),
+        ];
+        for (l, element) in elements.into_iter().enumerate() {
+            write(element, how, begin.add(i + 4 * l), to.add(i + 4 * l));
+        }
+    }
+}
+
+/// Elements of four lines.
+#[inline(always)]
+unsafe fn four([r0, r1, r2, r3]: [__m128i; TERMS], how: Written, begin: *mut i32, to: *mut i32) {
+    // SAFETY: the caller guarantees so many lines, and the instruction set.
+    unsafe {
+        write(_mm_unpacklo_epi16(_mm_unpacklo_epi8(r0, r1), _mm_unpacklo_epi8(r2, r3)), how, begin, to);
+    }
+}
+
+#[inline(always)]
+unsafe fn write(elements: __m128i, how: Written, begin: *mut i32, to: *mut i32) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        if how.weight != 0 {
+            let begin = begin.cast::<__m128i>();
+            _mm_storeu_si128(begin, _mm_add_epi32(_mm_loadu_si128(begin), how.sums(elements)));
+        }
+        _mm_storeu_si128(to.cast(), _mm_xor_si128(elements, _mm_set1_epi32(how.flip)));
+    }
+}
+
+/// One strip whose lines are apart: writes the elements of each line side by side.
+#[inline(always)]
+unsafe fn columns(
+    s: &Lines<u8>,
+    how: Written,
+    begin: *mut i32,
+    to: &mut MaybeUninit<[i32; WIDEST * WRITTEN]>,
+) -> Lines<i32> {
+    let (to, elements, whole) = (to.as_mut_ptr().cast::<i32>(), s.k.div_ceil(TERMS), s.k / TERMS);
+    let mut gathered = MaybeUninit::<[u8; TERMS * WRITTEN]>::uninit();
+    let gathered = gathered.as_mut_ptr().cast::<u8>();
+    for i in 0..s.count {
+        // SAFETY: the terms lie inside the strip, and there is room for all.
+        unsafe {
+            let (mut line, to) = (s.first.offset(i as isize * s.line), to.add(i * elements));
+            if s.term != 1 {
+                for p in 0..s.k {
+                    gathered.add(p).write(*line.offset(p as isize * s.term));
+                }
+                line = gathered;
+            }
+            for p in 0..whole {
+                to.add(p).write(line.add(TERMS * p).cast::<i32>().read_unaligned() ^ how.flip);
+            }
+            if elements > whole {
+                let mut bytes = [0; TERMS];
+                for (t, byte) in bytes.iter_mut().enumerate().take(s.k % TERMS) {
+                    *byte = *line.add(TERMS * whole + t);
+                }
+                to.add(whole).write(i32::from_le_bytes(bytes) ^ how.flip);
+            }
+            if how.weight != 0 {
+                *begin.add(i) += sum(core::slice::from_raw_parts(line, s.k), how);
+            }
+        }
+    }
+    let (code, best) = (s.code, core::ptr::null());
+    Lines {
+        first: to.cast_const(),
+        line: elements as isize,
+        term: 1,
+        count: s.count,
+        k: elements,
+        code,
+        best,
+    }
+}
+
+/// Bytes of a line that tiles of AMX have side by side.
+const BESIDE_IN_TILES: usize = 64;
+
+/// Packs lines for tiles of AMX.
+#[inline(always)]
+unsafe fn tiles(s: &Lines<u8>, strips: Strips, to: *mut u8) {
+    const SIDE: usize = BESIDE_IN_TILES;
+    let bytes = TERMS * TILES.elements(s.k);
+    for strip in (0..s.count).step_by(strips.width) {
+        let count = strips.width.min(s.count - strip);
+        for i in 0..count {
+            // SAFETY: the terms lie inside the lines, and each line has a multiple of 64 bytes.
+            unsafe {
+                let line = s.first.offset((strip + i) as isize * s.line);
+                let to = to.add(strip * bytes + i * SIDE);
+                for p in (0..s.k).step_by(SIDE) {
+                    let (from, to) = (line.offset(p as isize * s.term), to.add(p * count));
+                    if s.term == 1 && s.k - p >= SIDE {
+                        to.cast::<[u8; SIDE]>().write_unaligned(from.cast::<[u8; SIDE]>().read_unaligned());
+                        continue;
+                    }
+                    let left = SIDE.min(s.k - p);
+                    for t in 0..left {
+                        to.add(t).write(*from.offset(t as isize * s.term));
+                    }
+                    to.add(left).write_bytes(0, SIDE - left);
+                }
+            }
+        }
+    }
+}
+
+/// The sum of bytes.
+#[inline(always)]
+fn sum(bytes: &[u8], how: Written) -> i32 {
+    let (mut signed, mut unsigned) = (0, 0);
+    for &byte in bytes {
+        signed += i32::from(byte as i8);
+        unsigned += i32::from(byte);
+    }
+    if how.signed { signed } else { unsigned }
+}
+
+/// The functions of one instruction set. What is done to bytes is compiled once for all their types.
+macro_rules! with_features {
+    ($isa:ident, $features:literal) => {
+        pub mod $isa {
+            use super::*;
+
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            unsafe fn pack(s: &Lines<u8>, strips: Strips, to: *mut i32, groups: Groups, how: Written) {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::pack(s, strips, to, groups, how) }
+            }
+
+            /// # Safety
+            /// As [`pack::PackFn`], on a processor with these features.
+            pub unsafe fn pack_a<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
+                // SAFETY: as the caller guarantees; elements are bytes.
+                unsafe { pack(&s.bytes(), strips, to, FOURS, E::A) }
+            }
+
+            /// As they are.
+            ///
+            /// # Safety
+            /// As [`pack::PackFn`], on a processor with these features.
+            #[allow(dead_code)] // AMX comes with AVX-512.
+            pub unsafe fn pack_plain<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
+                // SAFETY: as the caller guarantees; elements are bytes.
+                unsafe { pack(&s.bytes(), strips, to, TILES, PLAIN) }
+            }
+
+            /// As they are, 64 terms of a line side by side, and then those of the next line of the strip.
+            ///
+            /// # Safety
+            /// As [`pack::PackFn`], on a processor with these features.
+            #[target_feature(enable = $features)]
+            #[allow(dead_code)]
+            pub unsafe fn pack_tiles<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
+                // SAFETY: as the caller guarantees; elements are bytes.
+                unsafe { tiles(&s.bytes(), strips, to.cast()) }
+            }
+
+            /// # Safety
+            /// As [`pack::PackFn`], on a processor with these features.
+            pub unsafe fn pack_b<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
+                // SAFETY: as the caller guarantees; elements are bytes.
+                unsafe { pack(&s.bytes(), strips, to, FOURS, E::B) }
+            }
+        }
+    };
+}
+with_features!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,fma");
+with_features!(avx2, "avx2,fma");
+
+impl<E: Byte> Lines<E> {
+    /// The same lines, whatever sign their bytes have.
+    fn bytes(&self) -> Lines<u8> {
+        let Self { first, line, term, count, k, code, .. } = *self;
+        Lines { first: first.cast(), line, term, count, k, code, best: core::ptr::null() }
+    }
+}
