@@ -1,4 +1,4 @@
-//! How long the closure of random weights takes: `closure N RxC [THREADS [in-order]]`, under mpiexec where the grid has several ranks.
+//! How long the closure of random weights takes: `closure N RxC [THREADS [in-order]]`. Ranks are processes under mpiexec, otherwise threads.
 
 use std::time::Instant;
 use tilewright::{Error, SemiringId};
@@ -9,11 +9,13 @@ use tilewright_distributed::{
 fn main() -> Result<(), Error> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |at: usize, other: &str| words.get(at).map_or(other.to_owned(), Clone::clone);
-    let (n, shape) = (word(0, "1024").parse().unwrap_or(1024), word(1, "1x1").parse()?);
+    let (n, shape) = (word(0, "1024").parse().unwrap_or(1024), word(1, "1x1").parse::<Shape>()?);
     let order = if word(3, "") == "in-order" { Order::InOrder } else { Order::LookAhead };
     let threads = word(2, "0").parse().unwrap_or(0);
     if launched().is_none() {
-        return threads::run(1, |group| run(group, n, shape, threads, order)).into_iter().collect();
+        return threads::run(shape.ranks(), |group| run(group, n, shape, threads, order))
+            .into_iter()
+            .collect();
     }
     let mpi = Mpi::open()?;
     run(mpi.group(), n, shape, threads, order)?;

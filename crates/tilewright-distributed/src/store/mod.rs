@@ -113,7 +113,7 @@ pub fn write(d: &DistMatrix<'_>, path: &Path) -> Result<(), Error> {
 /// Checks at rank 0, before a long computation, that a matrix could be written there.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn check_writable(group: &dyn Group, path: &Path, dtype: DType) -> Result<(), Error> {
     let check = || match is_file(path) {
         true => files::check_writable(&Spec::parse(path)?, dtype),
