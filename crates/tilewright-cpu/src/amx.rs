@@ -8,59 +8,14 @@ use crate::{
     quads::Byte,
     tile::{Start, Tile, TileFn},
 };
-use core::arch::{asm, x86_64::__cpuid_count};
-use std::sync::LazyLock;
+use core::arch::asm;
 
 /// Rows of a tile register, and its columns of 32 bits.
 pub const SIDE: usize = 16;
 
-/// Whether this processor has AMX for bytes, and the system lets this process use it, which it is asked for once.
-pub fn is_there() -> bool {
-    static THERE: LazyLock<bool> = LazyLock::new(|| has_instructions() && is_permitted());
-    *THERE
-}
-
 /// Whether tiles are full enough: of fewer rows, columns or terms VNNI is faster.
 pub fn pays((m, n, k): (usize, usize, usize)) -> bool {
     m.min(n) >= SIDE && k >= 4 * SIDE
-}
-
-/// Whether the processor has AMX-TILE and AMX-INT8, and the system saves its state.
-fn has_instructions() -> bool {
-    const OSXSAVE: u32 = 1 << 27;
-    const TILE_AND_INT8: u32 = 3 << 24;
-    const STATE: u64 = 3 << 17;
-    #[allow(unused_unsafe, reason = "later compilers than the oldest supported one know that it is safe")]
-    // SAFETY: every x86-64 processor has the instruction.
-    let cpuid = |leaf| unsafe { __cpuid_count(leaf, 0) };
-    if cpuid(0).eax < 7 || cpuid(1).ecx & OSXSAVE == 0 || cpuid(7).edx & TILE_AND_INT8 != TILE_AND_INT8 {
-        return false;
-    }
-    let (low, high): (u32, u32);
-    // SAFETY: the system has enabled the instruction, which reads a register.
-    unsafe {
-        asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") high, options(nomem, nostack, preserves_flags))
-    };
-    (u64::from(high) << 32 | u64::from(low)) & STATE == STATE
-}
-
-/// Asks the system for the state of tile registers, 8 KiB a thread, which it gives to those who ask.
-#[cfg(target_os = "linux")]
-fn is_permitted() -> bool {
-    const ARCH_PRCTL: isize = 158;
-    const REQUEST_PERMISSION: usize = 0x1023;
-    const TILE_DATA: usize = 18;
-    let answer: isize;
-    // SAFETY: the call changes no memory; it leaves what is named here.
-    unsafe {
-        asm!("syscall", inlateout("rax") ARCH_PRCTL => answer, in("rdi") REQUEST_PERMISSION, in("rsi") TILE_DATA,
-            out("rcx") _, out("r11") _, options(nostack));
-    }
-    answer == 0
-}
-#[cfg(not(target_os = "linux"))]
-fn is_permitted() -> bool {
-    false
 }
 
 /// The shapes of the tile registers, as the processor reads them.

@@ -120,7 +120,8 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         let p = &outline.problem;
         let narrows = S::narrow().is_some() && narrow::pays(size.0, size.1, size.2);
         let prunes = prune_for::<S>(size, false).is_some();
-        let kernel = kernel::<S>(outline.isa, outline.options, size);
+        let kernel =
+            S::dots(outline.isa, outline.options.dots, size).unwrap_or_else(|| S::kernel(outline.isa));
         let plan = Plan { narrows, prunes, ..outline.with(&kernel, sums, outline.isa) };
         match small::tiles(&kernel, p.a(), p.b(), p.c()) {
             Some(_) if is_in_c => Plan { packs_a: false, packs_b: false, ..plan },
@@ -160,29 +161,16 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
         let start = if call.update.reads_c() { Start::Partial } else { Start::Zero };
         return call.in_c(&Kernel { codes, ..(narrow.kernel)(isa) }, start);
     }
-    let kernel = kernel::<S>(isa, call.options, (call.a.rows(), call.b.cols(), call.a.cols()));
+    let size = (call.a.rows(), call.b.cols(), call.a.cols());
+    let kernel = S::dots(isa, call.options.dots, size).unwrap_or_else(|| S::kernel(isa));
     match start_in_c(call.update).filter(|_| call.epilogue.is_none()) {
         Some(start) => match small::tiles(&kernel, call.a.layout(), call.b.layout(), call.c.layout()) {
             Some(tiles) => call.in_place(&kernel, Some(tiles), start),
-            None if is_small(&kernel, &call) => call.in_place(&kernel, None, start),
+            None if small::packs(&kernel, size, call.c.layout()) => call.in_place(&kernel, None, start),
             None => call.in_c(&kernel, start),
         },
         None => call.through(&kernel, S::sum, isa),
     }
-}
-
-/// Whether both operands are so small that they are packed whole.
-fn is_small<S: Vectorised>(kernel: &Kernel<S::Elem, S::Lane, S::Lane>, call: &Call<'_, S>) -> bool {
-    small::packs(kernel, (call.a.rows(), call.b.cols(), call.a.cols()), call.c.layout())
-}
-
-/// The kernel for a product of `m x k` and `k x n` elements, whatever they are.
-fn kernel<S: Vectorised>(
-    isa: Isa,
-    options: &Options<'_>,
-    size: (usize, usize, usize),
-) -> Kernel<S::Elem, S::Lane, S::Lane> {
-    S::dots(isa, options.dots, size).unwrap_or_else(|| S::kernel(isa))
 }
 
 /// How a product of `m x k` and `k x n` elements is computed by few terms, if it is large enough.

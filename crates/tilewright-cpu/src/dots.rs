@@ -36,7 +36,7 @@ fn kernel<E>(
 
 /// Bytes, four at a time.
 pub fn bytes<E: Byte>(isa: Isa, most: Dots, size: (usize, usize, usize)) -> Option<Kernel<E, i32, i32>> {
-    if most >= Dots::Amx && isa == Isa::Avx512 && amx::pays(size) && amx::is_there() {
+    if most >= Dots::Amx && isa == Isa::Avx512 && amx::pays(size) && Isa::has_amx() {
         let pack = [quads::avx512::pack_tiles::<E> as PackFn<E, i32>, quads::avx512::pack_plain::<E>];
         return Some(kernel(amx::SIDE, quads::TILES, amx::tiles::<E>(), pack));
     }

@@ -75,7 +75,7 @@ impl Isa {
     /// True when this processor has AMX for bytes, and the system lets this process use it.
     pub fn has_amx() -> bool {
         #[cfg(target_arch = "x86_64")]
-        return crate::amx::is_there();
+        return crate::tile_registers::are_there();
         #[cfg(not(target_arch = "x86_64"))]
         false
     }

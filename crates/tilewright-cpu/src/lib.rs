@@ -55,6 +55,8 @@ mod shared;
 mod small;
 mod tile;
 #[cfg(target_arch = "x86_64")]
+mod tile_registers;
+#[cfg(target_arch = "x86_64")]
 mod transpose;
 mod winners;
 mod workspace;

@@ -169,9 +169,12 @@ impl Engine<'_> {
         }
         match done {
             Ok(report) => {
-                if self.has(Plant::Begin) && report.kernel.dots != Dots::Plain {
-                    let last = (c.rows().saturating_sub(1), c.cols().saturating_sub(1));
-                    c.get_mut(last.0, last.1).map(|sum| *sum = S::Out::nearest(sum.wide() / 2.0 - 128.0));
+                let last = (c.rows().saturating_sub(1), c.cols().saturating_sub(1));
+                if self.has(Plant::Begin)
+                    && report.kernel.dots != Dots::Plain
+                    && let Some(sum) = c.get_mut(last.0, last.1)
+                {
+                    *sum = S::Out::nearest(sum.wide() / 2.0 - 128.0);
                 }
                 self.break_values::<S>(&mut c, arg.as_mut(), a, b);
                 Ok(Some(report))

@@ -16,9 +16,11 @@ pub trait DotBy<V>: Copy + 'static {
 #[derive(Clone, Copy)]
 pub struct PlainPairs;
 /// The same in one instruction, with VNNI.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 #[derive(Clone, Copy)]
 pub struct FusedPairs;
 /// Bytes of `a` without a sign and signed bytes of `b`, in one instruction, with VNNI.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 #[derive(Clone, Copy)]
 pub struct FusedQuads;
 

@@ -13,7 +13,9 @@ pub mod neon;
 mod pairs;
 pub mod portable;
 
-pub use dots::{DotBy, FusedPairs, FusedQuads, PlainPairs};
+pub use dots::{DotBy, PlainPairs};
+#[cfg(target_arch = "x86_64")]
+pub use dots::{FusedPairs, FusedQuads};
 pub use floats::FloatLanes;
 pub use pairs::PairLanes;
 
