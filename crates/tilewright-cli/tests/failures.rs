@@ -74,7 +74,7 @@ fn usage_is_2() {
         (
             format!("{w} --dtype f32 --scale-b whole.csv"),
             "--scale-b is not defined for elements of type f32",
-            "--dtype e4m3",
+            "only plus-times on e4m3",
         ),
         (
             "mul f32.npy f32.npy --bias f64.npy".into(),

@@ -20,7 +20,7 @@ use crate::{
 /// `M` is what holds them: a [`DynRef`] on this processor, a [`Layout`] in what is planned.
 ///
 /// ```
-/// use tilewright_core::{DType, E4m3, Layout, MatMut, MatRef, Matrix, PlusTimes, Scales, Update, reference};
+/// use tilewright_core::{E4m3, MatRef, Matrix, PlusTimes, Scales, Update, reference};
 /// let ones = Matrix::filled(2, 200, E4m3::ONE)?;
 /// // Of A one for each row and 128 terms, of B one number.
 /// let (a, b) = (Matrix::from([[1.0f32, 10.0], [0.5, 0.0]]), [2.0f32]);
