@@ -30,10 +30,8 @@ pub enum Part {
     Tensor,
     /// The path of L1 that looks up lines of 128 bytes.
     L1Address,
-    /// The banks that L1 and shared memory have in common, a word of each in a pass.
+    /// The banks that L1, shared memory and exchanges between lanes have in common, a word of each in a pass.
     L1Data,
-    /// Exchanges between the lanes of a warp.
-    Shuffle,
     /// Constant memory, which serves one address at a time.
     Constant,
     /// Texture units.
@@ -52,7 +50,7 @@ pub enum Part {
 
 impl Part {
     /// Every part, those of a multiprocessor first.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 17] = [
         Self::Issue,
         Self::Fma,
         Self::IntegerMultiply,
@@ -63,7 +61,6 @@ impl Part {
         Self::Tensor,
         Self::L1Address,
         Self::L1Data,
-        Self::Shuffle,
         Self::Constant,
         Self::Texture,
         Self::Barriers,
@@ -105,7 +102,6 @@ impl Part {
             Self::Tensor => ("tensor", "tensor cores", "multiply-add"),
             Self::L1Address => ("l1_address", "address path of L1", "line"),
             Self::L1Data => ("l1_data", "data path of L1 and shared memory", "wavefront"),
-            Self::Shuffle => ("shuffle", "exchange between lanes", "instruction"),
             Self::Constant => ("constant", "constant memory", "address"),
             Self::Texture => ("texture", "texture units", "request"),
             Self::Atomics => ("atomics", "atomics in L2", "sector"),

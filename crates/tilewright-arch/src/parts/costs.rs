@@ -82,7 +82,7 @@ pub struct PartCosts {
     pub special: f64,
     /// A conversion of a warp to integers, from short ones, or to and from f64.
     pub conversion: f64,
-    /// An exchange between the lanes of a warp.
+    /// An exchange between the lanes of a warp, on the data path of L1.
     pub shuffle: f64,
     /// A line of 128 bytes in the address path of L1.
     pub l1_line: f64,

@@ -101,7 +101,8 @@ fn of_access(
 
 /// The cycles of work on the unit that does it, which are those of its peak; `None` where there is no such work.
 pub fn peak_cycles(work: &str, counters: &Counters, costs: &PartCosts) -> Option<f64> {
-    let demands = counters.instructions.iter().map(|instruction| opcodes::demand(&instruction.opcode, costs));
-    let (_, units, cost) = demands.into_iter().find(|demand| demand.work == Some(work))?.part?;
+    let demands = counters.instructions.iter().map(|i| (i.executions, opcodes::demand(&i.opcode, costs)));
+    let of_work = demands.filter(|(_, demand)| demand.work == Some(work));
+    let (_, units, cost) = of_work.max_by_key(|&(executions, _)| executions)?.1.part?;
     Some(units * cost).filter(|&cycles| cycles > 0.0)
 }

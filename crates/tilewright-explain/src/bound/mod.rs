@@ -70,7 +70,7 @@ pub fn bound(executed: &Executed<'_>) -> Option<Bound> {
         compute_capability: gpu.capability().to_string(),
         rates: costs.basis.name(),
         sms: gpu.multiprocessors,
-        clock_mhz: (gpu.clock_hz > 0).then_some((gpu.clock_hz / 1_000_000) as u32),
+        clock_hz: (gpu.clock_hz > 0).then_some(gpu.clock_hz),
         peak_share: items::peak_cycles(work.name, counters, &costs)
             .map(|least| (least / cycles_per_work).min(1.0)),
         work,

@@ -153,7 +153,7 @@ const fn reason(part: Part) -> Option<&'static str> {
             "math_pipe_throttle"
         }
         Part::L1Address | Part::Atomics => LG_THROTTLE,
-        Part::L1Data | Part::Shuffle => MIO_THROTTLE,
+        Part::L1Data => MIO_THROTTLE,
         Part::Constant => "imc_miss",
         Part::Texture => "tex_throttle",
         Part::Barriers => "barrier",

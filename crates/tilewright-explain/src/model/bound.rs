@@ -15,7 +15,7 @@ pub struct Bound {
     /// Multiprocessors.
     pub sms: u32,
     /// Their clock; `None` where it is not known.
-    pub clock_mhz: Option<u32>,
+    pub clock_hz: Option<u64>,
     /// What cycles are given for each of.
     pub work: Work,
     /// Blocks that the busiest multiprocessor executes, at least; a fraction where blocks do not all do the same.

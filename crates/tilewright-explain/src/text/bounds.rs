@@ -39,11 +39,11 @@ pub fn bounds(e: &Explanation, width: usize) -> String {
 
 /// Cycles, and seconds where the clock is known.
 fn time(cycles: f64, b: &Bound) -> String {
-    match b.clock_mhz {
-        Some(mhz) => format!(
+    match b.clock_hz {
+        Some(hertz) => format!(
             "{} cycles ({} us)",
             super::grouped(cycles.ceil() as u64),
-            decimal(cycles / f64::from(mhz))
+            decimal(1e6 * cycles / hertz as f64)
         ),
         None => format!("{} cycles", super::grouped(cycles.ceil() as u64)),
     }
