@@ -4,9 +4,13 @@
 //! replay list                       the kernels of ladder and gallery, each with its entry
 //! replay export DIR [KERNEL...]     writes the PTX of each launch: DIR/KERNEL.0.ptx, DIR/KERNEL.1.ptx ...
 //! replay run DIR [KERNEL...]        runs DIR/KERNEL.0.cubin ..., assembled from that PTX, and compares with the emulator
+//! replay export-list DIR LIST       writes the PTX of the launches in the list: DIR/HASH.ptx (see `list.rs`)
+//! replay launch-list DIR LIST N     launches DIR/HASH.cubin, each line N times, and says which launches there were
 //! ```
 //!
-//! `scripts/nsight/run` calls it under NVIDIA's profiler.
+//! `scripts/nsight/run` and `scripts/nsight/bounds` call it under NVIDIA's profiler.
+
+mod list;
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -33,7 +37,11 @@ fn main() -> ExitCode {
             for_each(names, |kernel, gpu| export(Path::new(directory), kernel, gpu))
         }
         ["run", directory, ref names @ ..] => run(Path::new(directory), names),
-        _ => Err("replay list | export DIR [KERNEL...] | run DIR [KERNEL...]".into()),
+        ["export-list", directory, list] => list::export(directory, list),
+        ["launch-list", directory, list, times] => {
+            times.parse().map_err(Failure::from).and_then(|times| list::launch(directory, list, times))
+        }
+        _ => Err("replay list | export DIR [KERNEL...] | run DIR [KERNEL...] | export-list DIR LIST | launch-list DIR LIST N".into()),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -75,11 +83,12 @@ fn for_each(
     Ok(all_passed)
 }
 
+fn no_files(file: &str) -> Result<Array, Error> {
+    let source = std::io::ErrorKind::Unsupported.into();
+    Err(ErrorKind::Io { path: file.into(), source }.into())
+}
+
 fn case(kernel: &'static Kernel, gpu: &Gpu) -> Result<Case, Error> {
-    let no_files = |file: &str| {
-        let source = std::io::ErrorKind::Unsupported.into();
-        Err(ErrorKind::Io { path: file.into(), source }.into())
-    };
     Case::of_kernel(kernel, &Request::new(*gpu, &no_files))
 }
 

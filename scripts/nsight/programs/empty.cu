@@ -1,0 +1,2 @@
+// Nothing: what a launch takes.
+extern "C" __global__ void empty() {}
