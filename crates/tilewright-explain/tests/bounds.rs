@@ -66,10 +66,10 @@ impl Runs {
         self.each(|b| b.traffic.likely_l2_bytes) * f64::from(gpu.multiprocessors) / bytes
     }
 
-    /// As predictions are made: the square root of the sum of squares.
+    /// As predictions of many blocks are made, without the chain.
     fn predicted(&self) -> f64 {
         let parts = [Part::Issue, Part::Fma, Part::L1Data].map(|part| self.likely(part));
-        parts.iter().chain([&self.likely_of_l2()]).map(|cycles| cycles * cycles).sum::<f64>().sqrt()
+        parts.iter().chain([&self.likely_of_l2()]).map(|cycles| cycles.powf(2.5)).sum::<f64>().powf(0.4)
     }
 }
 

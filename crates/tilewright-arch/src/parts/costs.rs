@@ -106,12 +106,12 @@ pub struct PartCosts {
     pub dram_reading: f64,
     /// The same where reads and writes take turns.
     pub dram_copying: f64,
-    /// How much longer multiply-adds likely take because their operands meet in a bank of registers.
-    pub register_banks: f64,
     /// Seconds from the start of an empty launch to its end, at least.
     pub launch_seconds: f64,
     /// The same, as it is likely.
     pub likely_launch_seconds: f64,
+    /// What a launch takes longer whose instructions and data are in no cache, until its first access is done.
+    pub first_access_seconds: f64,
     /// A block that starts, in cycles of the whole chip.
     pub block: f64,
     /// A product of `mma.sync` by one of `wgmma` of the same size.
@@ -178,9 +178,9 @@ const MAXWELL: PartCosts = PartCosts {
     atomic_sectors_of_chip: None,
     dram_reading: 0.9,
     dram_copying: 0.8,
-    register_banks: 1.0,
     launch_seconds: 1.2e-6,
-    likely_launch_seconds: 1.5e-6,
+    likely_launch_seconds: 1.35e-6,
+    first_access_seconds: 1.05e-6,
     block: 0.0,
     mma_sync: 1.0,
     latencies: Latencies {
@@ -217,8 +217,7 @@ const HOPPER: PartCosts = PartCosts {
     atomic_sectors_of_chip: Some(52.0),
     dram_reading: 0.93,
     dram_copying: 0.82,
-    register_banks: 1.2,
-    block: 1.15,
+    block: 1.19,
     mma_sync: 1.5,
     latencies: Latencies {
         arithmetic: range(4.0, 4.5),

@@ -1,8 +1,10 @@
 //! What a launch is likely to take.
 //!
-//! Parts work side by side, but not all the time: where two are busy, each now and then waits for the other. The square root of the sum of
-//! their squares is what the kernels of the ladder take, two semirings, on an H200. The chain of a warp is hidden by the other resident warps as
-//! far as these have work.
+//! Parts work side by side, but not all the time: where two are busy, each now and then waits for the other. Their cycles are joined as the sides of a
+//! box are to its diagonal, with an exponent between that of the longest and that of the sum. The chain of a warp is hidden by other blocks, as far
+//! as there are any.
+//!
+//! [`EXPONENT`], [`CHAIN`] and the cost of the first access were fitted to the times of 255 launches on an H200: `scripts/nsight/bounds`.
 
 use super::{
     Executed, Shape,
@@ -35,15 +37,19 @@ pub fn predict(
     parts
         .iter_mut()
         .for_each(|part| part.likely_cycles = busy.get(&part.part).copied().unwrap_or(part.cycles));
-    let launch = costs.likely_launch_seconds * executed.gpu.clock_hz as f64;
-    let together = together(&busy);
+    let is_memory_touched = executed.touched.once > 0;
+    let first = if is_memory_touched { costs.first_access_seconds } else { 0.0 };
+    let launch = (costs.likely_launch_seconds + first) * executed.gpu.clock_hz as f64;
+    let together = together(&busy, shape.blocks * costs.block);
     let at_least = parts.iter().map(|part| part.cycles).fold(low, f64::max);
-    let predicted = launch + together.max(likely);
+    let predicted = launch + (together + CHAIN * likely / resident).max(likely);
     Predicted {
         latency: Latency {
             warps: (resident * shape.warps_per_block) as u32,
             rounds,
             chain_cycles_per_warp: [chains.low.cycles(), chains.high.cycles()],
+            likely_chain_cycles_per_warp: chains.likely.cycles(),
+            resident_blocks: executed.resident_blocks,
             cycles: [low, high],
         },
         cycles: [at_least, (launch + together + high).max(predicted).max(at_least)],
@@ -78,21 +84,26 @@ fn busy(
     let reached =
         if executed.written() > MIXED * executed.once() { costs.dram_copying } else { costs.dram_reading };
     more(Part::Dram, executed.once() / (executed.gpu.bytes_per_cycle() * reached));
-    busy.entry(Part::Fma).and_modify(|cycles| *cycles *= costs.register_banks);
     busy
 }
 
 /// From this part of all bytes on, writes make device memory turn around often.
 const MIXED: f64 = 0.25;
 
-/// How long parts take that disturb each other. A request goes through both paths of L1 in one; barriers and launches are no units.
-fn together(busy: &BTreeMap<Part, f64>) -> f64 {
+/// 2 would be the diagonal of a box, and a large number the longest side.
+const EXPONENT: f64 = 2.5;
+
+/// How often the chain of a warp counts where a multiprocessor has one block.
+const CHAIN: f64 = 1.5;
+
+/// How long parts take that disturb each other, and the starts of all blocks. A request goes through both paths of L1 in one; barriers are no units.
+fn together(busy: &BTreeMap<Part, f64>, starts: f64) -> f64 {
     let of = |part| busy.get(&part).copied().unwrap_or(0.0);
     let is_apart =
         |part: &Part| !matches!(part, Part::L1Address | Part::L1Data | Part::Barriers | Part::Launch);
     let l1 = of(Part::L1Address).max(of(Part::L1Data));
     let others = busy.iter().filter(|(part, _)| is_apart(part)).map(|(_, &cycles)| cycles);
-    others.chain([l1]).map(|cycles| cycles * cycles).sum::<f64>().sqrt()
+    others.chain([l1, starts]).map(|cycles| cycles.powf(EXPONENT)).sum::<f64>().powf(1.0 / EXPONENT)
 }
 
 /// Parts that are busy for less of the time make nobody wait.

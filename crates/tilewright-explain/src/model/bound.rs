@@ -120,6 +120,10 @@ pub struct Latency {
     pub rounds: f64,
     /// Cycles of a warp on its own: at least, and at most.
     pub chain_cycles_per_warp: [f64; 2],
+    /// The same as it is likely.
+    pub likely_chain_cycles_per_warp: f64,
+    /// Blocks that a multiprocessor holds at a time.
+    pub resident_blocks: u32,
     /// Cycles of all rounds: at least, and at most.
     pub cycles: [f64; 2],
 }
