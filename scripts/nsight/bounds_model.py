@@ -25,7 +25,7 @@ class Said:
     """What the emulator says of one launch: cycles of parts, and chains of dependences."""
 
     def __init__(self, bound, grid):
-        self.sms, self.mhz = bound["sms"], bound["clock_mhz"]
+        self.sms, self.mhz = bound["sms"], bound["clock_hz"] / 1e6
         self.blocks = math.prod(grid)
         self.on_busiest = bound["blocks_on_busiest_sm"]
         self.cycles = {part["part"]: part["cycles"] for part in bound["parts"]}

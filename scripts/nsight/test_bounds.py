@@ -17,7 +17,7 @@ def document(parts, grid, on_busiest=1.0, chains=(0.0, 0.0), once=4096.0, likely
     return {
         "grid": grid,
         "bound": {
-            "sms": 132, "clock_mhz": 1980, "blocks_on_busiest_sm": on_busiest, "parts": rows, "cycles": max(parts.values()),
+            "sms": 132, "clock_hz": 1_980_000_000, "blocks_on_busiest_sm": on_busiest, "parts": rows, "cycles": max(parts.values()),
             "traffic": {"l2_bytes": [once, once], "likely_l2_bytes": once}, "latency": latency, "waits": [{"reason": "lg_throttle", "share": 1.0}], "prediction": {"likely_cycles": likely or 0.0},
         },
     }  # fmt: skip
