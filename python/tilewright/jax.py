@@ -305,18 +305,42 @@ def _weighted(p: jax.Array | None, x: jax.Array, q: jax.Array | None, y: jax.Arr
 
 @jax.jit
 def _sum_of_weighted(p: jax.Array | None, x: jax.Array, q: jax.Array | None, y: jax.Array, z: jax.Array) -> jax.Array:
+    # A GPU is not asked which signs occur, since the answer would have to be waited for.
+    return jax.lax.platform_dependent(p, x, q, y, z, cpu=functools.partial(_sum_of_parts, True), default=functools.partial(_sum_of_parts, False))
+
+
+def _sum_of_parts(asks: bool, p: jax.Array | None, x: jax.Array, q: jax.Array | None, y: jax.Array, z: jax.Array) -> jax.Array:
+    """One product for each sign of p and of q; where it `asks`, for those that occur."""
     parts = []
-    for sign_p, left in _logarithms(p, x):
-        for sign_q, right in _logarithms(q, y):
-            parts.append(sign_p * sign_q * jnp.exp(_call(left, right, "log-plus", left.dtype)[0] + z))
+    for sign_p, sign_q in ((sign_p, sign_q) for sign_p in _signs(p) for sign_q in _signs(q)):
+        part = functools.partial(_part, sign_p, sign_q)
+        if asks and (p is not None or q is not None):
+            occurs = _occurs(p, sign_p) & _occurs(q, sign_q)
+            part = functools.partial(jax.lax.cond, occurs, part, _nothing)
+        parts.append(sign_p * sign_q * part(p, x, q, y, z))
     return functools.reduce(jnp.add, parts)
 
 
-def _logarithms(weights: jax.Array | None, x: jax.Array) -> list[tuple[int, jax.Array]]:
-    """The logarithms of ``weights * exp(x)`` where they are positive, and of its negative where they are negative."""
-    if weights is None:
-        return [(1, x)]
-    return [(sign, jnp.log(jnp.maximum(weights * sign, 0)) + x) for sign in (1, -1)]
+def _part(sign_p: int, sign_q: int, p: jax.Array | None, x: jax.Array, q: jax.Array | None, y: jax.Array, z: jax.Array) -> jax.Array:
+    return jnp.exp(_call(_logarithm(p, sign_p, x), _logarithm(q, sign_q, y), "log-plus", x.dtype)[0] + z)
+
+
+def _nothing(p: jax.Array | None, x: jax.Array, q: jax.Array | None, y: jax.Array, z: jax.Array) -> jax.Array:
+    return _spread(jnp.zeros((*jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2], z.shape[:-2]), *z.shape[-2:]), z.dtype), _axes(z))
+
+
+def _signs(weights: jax.Array | None) -> tuple[int, ...]:
+    return (1,) if weights is None else (1, -1)
+
+
+def _occurs(weights: jax.Array | None, sign: int) -> Any:
+    # What is no number is of both signs.
+    return True if weights is None else jnp.any(~(weights * sign <= 0))
+
+
+def _logarithm(weights: jax.Array | None, sign: int, x: jax.Array) -> jax.Array:
+    """That of ``weights * exp(x)`` where the weights have this sign; otherwise of 0."""
+    return x if weights is None else jnp.log(jnp.maximum(weights * sign, 0)) + x
 
 
 def _forward_of_weighted(*operands: Any) -> tuple[jax.Array, tuple[Any, ...]]:
