@@ -51,7 +51,7 @@ pub fn product(
 }
 
 /// Refuses winning terms where there are none, in the words of products on this processor.
-fn check_arg(semiring: &str, is_selective: bool, joining: &Joining<Value>) -> Result<(), Error> {
+pub fn check_arg(semiring: &str, is_selective: bool, joining: &Joining<Value>) -> Result<(), Error> {
     let (why, hint) = match joining {
         _ if !is_selective => {
             ("no single k wins a sum", "min-plus, max-plus and the other selective semirings have one")

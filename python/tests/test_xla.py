@@ -182,5 +182,8 @@ def test_what_is_refused_on_a_gpu():
     for shapes in [(a, a, c), (a, b, c[:2]), (a, b, c, empty((3, 4), "int32"))]:
         with pytest.raises(CallError):
             gpu(*shapes[:2], "max-plus", *shapes[2:])
+    for semiring, dtype in [("plus-times", "int32"), ("max-plus", "int64"), ("add=x<y?y:x; mul=x+y; zero=-inf", "int32")]:
+        with pytest.raises(CallError):
+            gpu(a, b, semiring, c, empty((3, 5), dtype))
     # Memory of this processor.
     assert "no GPU of this process" in refused([a, b], [c], "CUDA", semiring="min-plus")[0]

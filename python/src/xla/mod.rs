@@ -5,7 +5,7 @@ mod call;
 mod floats;
 
 use crate::{
-    gpu_work::{Place, Work},
+    gpu_work::{self, Place, Work},
     on_gpu,
     semiring::{self, Over},
 };
@@ -115,9 +115,12 @@ fn launch(call: &Call<'_>) -> Result<(), Error> {
     // SAFETY: shapes and types are checked, and nobody looks at an element.
     unsafe { products(&over, [&a, &b], &c)? };
     let shapes = Shapes::of(&a.shape, &b.shape)?;
-    for result in [&c].into_iter().chain(&winners).filter(|result| result.shape != shapes.result) {
-        let (found, expected) = (result.shape.clone(), shapes.result.clone());
-        return Err(ErrorKind::ShapeMismatch { what: "C", found, expected }.into());
+    if let Some(other) = [&c].into_iter().chain(&winners).find(|result| result.shape != shapes.result) {
+        let (found, expected) = (other.shape.clone(), shapes.result);
+        return Err(ErrorKind::ShapeMismatch { what: "a result", found, expected }.into());
+    }
+    if let Some(winners) = &winners {
+        check_winners(&over, winners.dtype)?;
     }
     if shapes.is_empty() {
         return Ok(());
@@ -150,6 +153,18 @@ fn launch(call: &Call<'_>) -> Result<(), Error> {
     };
     // SAFETY: XLA vouches for its arrays and its stream, and keeps what it lends until the work behind it in the stream.
     unsafe { work.run_in(call.stream()?, &call) }
+}
+
+/// What products on this processor check themselves.
+fn check_winners(over: &Over, found: DType) -> Result<(), Error> {
+    let expected = DType::I32;
+    match over {
+        _ if found != expected => {
+            Err(ErrorKind::DTypeMismatch { what: "the arg result", expected, found }.into())
+        }
+        Over::BuiltIn(id) => gpu_work::check_arg(id.name(), id.is_selective(), &Joining::Replace),
+        _ => gpu_work::check_arg("a semiring of your own", false, &Joining::Replace),
+    }
 }
 
 impl Given<'_> {
