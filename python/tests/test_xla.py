@@ -121,12 +121,15 @@ class OnGpu:
         self.gpu, self.ordinal, self.stream, self.lent, self.returned = gpu_array, ordinal, gpu_array.stream(ordinal), {}, 0
 
     def allocate(self, bytes):
-        memory = self.gpu.Allocation(bytes, self.ordinal)
-        self.lent[memory.address.value] = memory
-        return memory.address.value
+        """As little aligned as XLA promises, with what lies behind it watched."""
+        memory = self.gpu.Allocation(bytes + 16, self.ordinal)
+        address = memory.address.value + 16
+        self.lent[address] = memory
+        return address
 
     def free(self, address):
         # Behind what is in the stream: here it is kept until all is done.
+        assert address in self.lent
         self.returned += 1
 
     def __call__(self, a, b, semiring, *results):

@@ -24,6 +24,7 @@ Buffer = structure("Buffer", dtype=c_int, data=c_void_p, rank=c_int64, dims=POIN
 Buffers = structure("Buffers", count=c_int64, kinds=c_void_p, buffers=c_void_p)
 Attributes = structure("Attributes", count=c_int64, kinds=c_void_p, names=c_void_p, values=c_void_p)
 NewError = structure("NewError", message=c_char_p, code=c_int)
+OldError = structure("OldError", error=c_void_p)
 ErrorMessage = structure("ErrorMessage", error=c_void_p, message=c_char_p)
 StreamOf = structure("StreamOf", context=c_void_p, stream=c_void_p)
 NewMemory = structure("NewMemory", context=c_void_p, bytes=c_size_t, alignment=c_size_t, data=c_void_p)
@@ -49,7 +50,7 @@ def function(argument, result=c_void_p):
 FUNCTIONS = {
     "error_create": function(NewError),
     "error_message": function(ErrorMessage, None),
-    "error_destroy": c_void_p,
+    "error_destroy": function(OldError, None),
     "handler_register": c_void_p,
     "stream_get": function(StreamOf),
     "type_register": c_void_p,
@@ -87,16 +88,30 @@ class Call:
 
     def __init__(self, operands, results, stream=0, allocate=None, free=None, **attributes):
         self.kept, self.errors = [], []
+
+        def lend(new):
+            # As XLA does.
+            if new[0].alignment > 16:
+                return self.fail("Unsupported alignment")
+            new[0].data = allocate(new[0].bytes)
+            return None
+
         give = {
-            "error_create": lambda new: self.errors.append((new[0].message.decode(), new[0].code)) or len(self.errors),
+            "error_create": lambda new: self.fail(new[0].message.decode(), new[0].code),
+            "error_message": lambda of: setattr(of[0], "message", self.errors[-1][0].encode()),
+            "error_destroy": lambda old: None,
             "stream_get": lambda of: setattr(of[0], "stream", stream),
-            "memory_allocate": lambda new: setattr(new[0], "data", allocate(new[0].bytes)),
+            "memory_allocate": lend,
             "memory_free": lambda old: free(old[0].data),
         }
         functions = {name: FUNCTIONS[name](does) for name, does in give.items()}
         api = Api(size=ctypes.sizeof(Api), **functions)
         self.frame = CallFrame(size=ctypes.sizeof(CallFrame), api=ctypes.pointer(api), stage=3, operands=self.buffers(operands), results=self.buffers(results), attributes=self.attributes(attributes))
         self.kept += [functions, api]
+
+    def fail(self, text, kind=13):
+        self.errors.append((text, kind))
+        return len(self.errors)
 
     def __call__(self, platform):
         if handler(platform)(byref(self.frame)) is not None:

@@ -112,6 +112,8 @@ pub struct ErrorMessage {
     pub extension: *mut Extension,
     pub error: *mut Error,
     pub message: *const c_char,
+    /// Later versions tell it.
+    pub code: c_int,
 }
 
 /// What `error_destroy` takes.

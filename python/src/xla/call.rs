@@ -111,8 +111,13 @@ impl<'f> Call<'f> {
         if error.is_null() {
             return Ok(());
         }
-        let mut message =
-            ErrorMessage { size: size_of::<ErrorMessage>(), extension: null_mut(), error, message: null() };
+        let mut message = ErrorMessage {
+            size: size_of::<ErrorMessage>(),
+            extension: null_mut(),
+            error,
+            message: null(),
+            code: 0,
+        };
         let mut old = OldError { size: size_of::<OldError>(), extension: null_mut(), error };
         // SAFETY: the error is XLA's, which keeps its text until it is destroyed, once.
         let text = unsafe {
@@ -126,6 +131,11 @@ impl<'f> Call<'f> {
         Err(ErrorKind::Device { doing, name, number: 0, text, hint: "".into() }.into())
     }
 }
+
+/// What workspaces of kernels begin at a multiple of, in bytes.
+const ALIGNMENT: usize = 256;
+/// XLA refuses to be asked for more.
+const MOST_ALIGNMENT: usize = 16;
 
 /// Memory that XLA lends until this is dropped.
 pub struct Scratch<'c> {
@@ -164,14 +174,18 @@ impl<'c> Caller for &'c Call<'c> {
             size: size_of::<NewMemory>(),
             extension: null_mut(),
             context: self.frame.context,
-            bytes,
-            alignment: 256,
+            bytes: bytes.saturating_add(ALIGNMENT),
+            alignment: MOST_ALIGNMENT,
             data: null_mut(),
         };
         // SAFETY: the struct is as XLA has it.
         let error = unsafe { (self.api.memory_allocate)(&mut new) };
         self.check("asking for memory", error)?;
-        Ok(Some((Scratch { call: self, bytes, data: new.data }, new.data.addr() as u64)))
+        if new.data.is_null() {
+            return Err(ErrorKind::OutOfMemory { what: "a workspace", bytes: bytes as u64 }.into());
+        }
+        let address = new.data.addr().next_multiple_of(ALIGNMENT) as u64;
+        Ok(Some((Scratch { call: self, bytes: new.bytes, data: new.data }, address)))
     }
 }
 
