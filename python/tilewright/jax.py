@@ -72,7 +72,7 @@ def matmul(a: Any, b: Any, semiring: str | _native.Semiring = "plus-times") -> j
     Examples
     --------
     >>> import jax, jax.numpy as jnp, tilewright.jax
-    >>> a, b = jnp.array([[1.0, 5.0], [2.0, 0.0]]), jnp.array([[0.0], [3.0]])
+    >>> a, b = jnp.array([[1, 5], [2, 0]], "float32"), jnp.array([[0], [3]], "float32")
     >>> product = jax.jit(lambda a: tilewright.jax.matmul(a, b, "max-plus"))
     >>> product(a)
     Array([[8.],
