@@ -220,7 +220,9 @@ fn no_array(what: &str, object: &Bound<'_, PyAny>) -> PyErr {
         }
         ("pandas" | "polars", _) => "give its array: frame.to_numpy()",
         ("builtins", "list" | "tuple") => "make an array of it: numpy.asarray(a, dtype=numpy.float64)",
-        ("jax", _) => "arrays have no elements inside jax.jit and its like: multiply outside",
+        ("jax", _) => {
+            "arrays have no elements inside jax.jit and its like: give them to tilewright.jax.matmul"
+        }
         ("multiprocessing", _) => "give the array in it, with its lock held: a.get_obj()",
         _ => "give an array of NumPy or torch, or anything with `__dlpack__` or the buffer protocol",
     };

@@ -2,11 +2,12 @@
 
 use crate::{
     array::Array,
-    errors::{OrRaise, raise, refuse},
+    errors::{OrRaise, refuse},
     on_gpu::{self, Gpu},
     semiring::Over,
 };
 use pyo3::prelude::*;
+use std::ptr::NonNull;
 use tilewright::{
     Backend, DType, Error, ErrorKind, Joining, Layout, Scales, Value,
     cuda::{DeviceProduct, DeviceRef, DynDeviceMatrix, Engine, With},
@@ -50,7 +51,7 @@ pub fn product(
 }
 
 /// Refuses winning terms where there are none, in the words of products on this processor.
-fn check_arg(semiring: &str, is_selective: bool, joining: &Joining<Value>) -> Result<(), Error> {
+pub fn check_arg(semiring: &str, is_selective: bool, joining: &Joining<Value>) -> Result<(), Error> {
     let (why, hint) = match joining {
         _ if !is_selective => {
             ("no single k wins a sum", "min-plus, max-plus and the other selective semirings have one")
@@ -87,7 +88,47 @@ pub struct Place {
 
 impl From<&Array> for Place {
     fn from(array: &Array) -> Self {
-        Self { address: array.first.as_ptr().addr(), dtype: array.dtype }
+        Self::new(array.first, array.dtype)
+    }
+}
+
+impl Place {
+    /// That of an array's first element.
+    pub fn new(first: NonNull<u8>, dtype: DType) -> Self {
+        Self { address: first.as_ptr().addr(), dtype }
+    }
+}
+
+/// Who has products put into a stream.
+pub trait Caller {
+    type Failure;
+    /// What keeps memory for what is put into the stream before it is dropped.
+    type Memory;
+
+    /// Does work that needs nothing of the caller's, so that others may go on meanwhile.
+    fn away<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Self::Failure>;
+
+    /// So many bytes on the device, and their address; `None` where there are none to lend.
+    fn memory(&self, bytes: usize) -> Result<Option<(Self::Memory, u64)>, Self::Failure>;
+}
+
+/// An array's library in Python.
+struct OfLibrary<'a, 'py> {
+    like: &'a Bound<'py, PyAny>,
+    ordinal: usize,
+}
+
+impl<'py> Caller for OfLibrary<'_, 'py> {
+    type Failure = PyErr;
+    type Memory = Bound<'py, PyAny>;
+
+    fn away<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
+        let py = self.like.py();
+        py.detach(work).or_raise(py)
+    }
+
+    fn memory(&self, bytes: usize) -> PyResult<Option<(Bound<'py, PyAny>, u64)>> {
+        on_gpu::memory(self.like, self.ordinal, bytes)
     }
 }
 
@@ -127,14 +168,27 @@ impl Work {
     /// and meet no operand. The streams are of this device.
     pub unsafe fn run(&self, a: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = a.py();
+        let library = OfLibrary { like: a, ordinal: self.engine.device().ordinal };
         match self.stream() {
-            Some(stream) => self.loops.each(true, |part| {
-                // SAFETY: the caller's promise.
-                unsafe { self.launch_in(stream, a, part) }
-            }),
+            // SAFETY: the caller's promise.
+            Some(stream) => unsafe { self.run_in(stream, &library) },
             // SAFETY: as above.
             None => py.detach(|| unsafe { self.run_beside() }).or_raise(py),
         }
+    }
+
+    /// Puts all of them into one stream, with memory of the caller's.
+    ///
+    /// # Errors
+    /// As a product's on a device.
+    ///
+    /// # Safety
+    /// As [`Work::run`], for this stream.
+    pub unsafe fn run_in<C: Caller>(&self, stream: usize, caller: &C) -> Result<(), C::Failure> {
+        self.loops.each(true, |part| {
+            // SAFETY: the caller's promise.
+            unsafe { self.launch_in(stream, caller, part) }
+        })
     }
 
     /// The one stream of all arrays.
@@ -170,26 +224,30 @@ impl Work {
 
     /// # Safety
     /// As [`Work::run`].
-    unsafe fn launch_in(&self, stream: usize, like: &Bound<'_, PyAny>, part: Part<'_>) -> PyResult<()> {
-        let py = like.py();
+    unsafe fn launch_in<C: Caller>(
+        &self,
+        stream: usize,
+        caller: &C,
+        part: Part<'_>,
+    ) -> Result<(), C::Failure> {
         // SAFETY: the caller's promise.
-        let Launch { product, operands: [a, b], mut c, mut arg, read } =
-            unsafe { self.launch(part) }.map_err(|error| raise(py, &error))?;
-        // SAFETY: as above.
-        let plan = py.detach(|| unsafe { self.engine.plan_in(stream, &product, &a, &b, &c) }).or_raise(py)?;
-        let workspace = match plan.workspace_bytes().or_raise(py)? {
-            0 => None,
-            bytes => on_gpu::memory(like, self.engine.device().ordinal, bytes)?,
-        };
+        let (launch, plan, bytes) = caller.away(|| unsafe {
+            let launch = self.launch(part)?;
+            let [a, b] = &launch.operands;
+            let plan = self.engine.plan_in(stream, &launch.product, a, b, &launch.c)?;
+            let bytes = plan.workspace_bytes()?;
+            Ok((launch, plan, bytes))
+        })?;
+        let Launch { operands: [a, b], mut c, mut arg, read, .. } = launch;
+        let workspace = if bytes == 0 { None } else { caller.memory(bytes)? };
         let address = workspace.as_ref().map(|(_, address)| *address);
-        // SAFETY: as above; the library of A lets go of the workspace behind the work in its stream.
-        let run = || unsafe {
+        // SAFETY: as above; the workspace is let go behind the work in its stream.
+        caller.away(|| unsafe {
             match &mut arg {
                 Some(arg) => plan.run_with_arg(address, &a, &b, &mut c, arg),
                 None => plan.run_with(address, &a, &b, &mut c, read.with()),
             }
-        };
-        py.detach(run).or_raise(py)
+        })
     }
 
     /// The products of a part, which are launched together.

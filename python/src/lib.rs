@@ -27,6 +27,7 @@ mod produce;
 mod semiring;
 mod text;
 mod torch;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -47,6 +48,8 @@ mod _native {
     use super::paths::{path_types, paths_of_edges, paths_of_matrix};
     #[pymodule_export]
     use super::semiring::Semiring;
+    #[pymodule_export]
+    use super::xla::xla_handlers;
     use super::*;
 
     #[pymodule_init]

@@ -82,9 +82,11 @@ pub fn common(
     refuse(py, "unsupported", &message, "move one of them: a.to(b.device) in torch, cupy.asarray(a)")
 }
 
+/// The engines that are open.
+static OPEN: Mutex<Vec<Engine>> = Mutex::new(Vec::new());
+
 /// The engine of a device, which is opened once.
 pub fn engine(ordinal: usize) -> Result<Engine, Error> {
-    static OPEN: Mutex<Vec<Engine>> = Mutex::new(Vec::new());
     // Before the lock, which another thread of the parent may hold for ever in a forked process.
     Driver::find()?;
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,6 +101,14 @@ pub fn engine(ordinal: usize) -> Result<Engine, Error> {
 
 /// The device that an address belongs to; the first one for that of no element.
 pub fn device_of(address: usize) -> Result<Option<usize>, Error> {
-    let first = engine(Engine::shared_device()?.ordinal)?;
-    if address == 0 { Ok(Some(first.device().ordinal)) } else { first.device_of(address as u64) }
+    Driver::find()?;
+    // Any of them knows; to look for the shared device takes longer than a small product.
+    let known = OPEN.lock().unwrap_or_else(PoisonError::into_inner).first().cloned();
+    match known.filter(|_| address != 0) {
+        Some(any) => any.device_of(address as u64),
+        None => {
+            let first = engine(Engine::shared_device()?.ordinal)?;
+            if address == 0 { Ok(Some(first.device().ordinal)) } else { first.device_of(address as u64) }
+        }
+    }
 }

@@ -325,7 +325,7 @@ impl Over {
 }
 
 /// A semiring by its name, or by its text.
-fn named(name: &str) -> Result<Over, Error> {
+pub fn named(name: &str) -> Result<Over, Error> {
     if name.contains('=') { text(name) } else { name.parse().map(Over::BuiltIn) }
 }
 

@@ -19,6 +19,7 @@ specification.loader.exec_module(reference)
 OPTIONAL = {
     "tilewright.dask": "dask",
     "tilewright._frames": "pandas",
+    "tilewright.jax": "jax",
     "tilewright.networkx": "networkx",
     "tilewright.torch": "torch",
     "tilewright._torch_operators": "torch",

@@ -24,7 +24,7 @@ def run(program, folder, environment):
 @pytest.mark.parametrize("name", RECIPES)
 def test_program(name, tmp_path, request):
     (program,) = RECIPES[name]
-    libraries = set(re.findall(r"\b(ml_dtypes|networkx|numpy|torch)\b", program))
+    libraries = set(re.findall(r"\b(jax|ml_dtypes|networkx|numpy|torch)\b", program))
     for library in libraries:
         pytest.importorskip(library)
     environment = request.getfixturevalue("installed") if "networkx" in libraries else {**os.environ, "PYTHONPATH": PACKAGE}

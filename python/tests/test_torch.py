@@ -1,5 +1,9 @@
-"""Products of tensors with gradients: the rule of each semiring, under torch's compiler and its transforms, and what is refused."""
+"""Products of tensors with gradients: the rule of each semiring, under torch's compiler and its transforms, and what is refused.
 
+With `TILEWRIGHT_TEST_DEVICE=cuda` they are computed on a GPU.
+"""
+
+import os
 import subprocess
 import sys
 import types
@@ -14,13 +18,20 @@ torch = pytest.importorskip("torch")
 import tilewright.torch  # noqa: E402
 from tilewright.torch import matmul  # noqa: E402
 
+DEVICE = os.environ.get("TILEWRIGHT_TEST_DEVICE", "cpu")
+on_processor = pytest.mark.skipif(DEVICE != "cpu", reason="is about this processor's memory and elements")
+
 SEMIRINGS = [name for name in tilewright.Semiring.NAMES if name != "or-and"]
 SHAPES = [((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (3, 4, 2)), ((3, 4), (2, 4, 2)), ((1, 3, 4), (2, 4, 2)), ((2, 3, 4), (4,))]
 
 
 def random(shape, dtype="float64", seed=0, gradient=True):
     x = torch.rand(shape, dtype=getattr(torch, dtype), generator=torch.Generator().manual_seed(seed)) + 0.1
-    return x.requires_grad_(gradient)
+    return x.to(DEVICE).requires_grad_(gradient)
+
+
+def tensor(array, **options):
+    return torch.tensor(array, device=DEVICE, **options)
 
 
 def by_terms(a, b, semiring):
@@ -44,9 +55,9 @@ def test_gradients_and_their_gradients(semiring, shapes):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_gradients_of_large_products(semiring, dtype):
     a, b = random((70, 90), dtype), random((3, 90, 33), dtype, 1)
-    g = torch.randn(3, 70, 33, dtype=a.dtype, generator=torch.Generator().manual_seed(2))
+    g = torch.randn(3, 70, 33, dtype=a.dtype, generator=torch.Generator().manual_seed(2)).to(DEVICE)
     c = matmul(a, b, semiring)
-    np.testing.assert_allclose(c.detach(), reference.matmul(a.detach(), b.detach(), semiring), rtol=1e-4 if dtype == "float32" else 1e-12)
+    np.testing.assert_allclose(c.detach().cpu(), reference.matmul(a.detach().cpu(), b.detach().cpu(), semiring), rtol=1e-4 if dtype == "float32" else 1e-12)
     found = torch.autograd.grad(c, (a, b), g)
     # Against float64, of the same elements: rounding to float32 makes equal terms where there were none.
     wide = [operand.detach().double().requires_grad_() for operand in (a, b)]
@@ -61,7 +72,7 @@ def test_gradients_of_large_products(semiring, dtype):
 
 
 def test_the_first_winner_takes_all():
-    a, b = torch.zeros(1, 3, requires_grad=True), torch.zeros(3, 1, requires_grad=True)
+    a, b = tensor([[0.0] * 3], requires_grad=True), tensor([[0.0]] * 3, requires_grad=True)
     matmul(a, b, "max-plus").sum().backward()
     assert a.grad.tolist() == [[1, 0, 0]] and b.grad.tolist() == [[1], [0], [0]]
     for semiring in ["max-min", "min-max"]:
@@ -73,14 +84,14 @@ def test_the_first_winner_takes_all():
 @pytest.mark.parametrize("semiring", ["min-plus", "max-plus", "log-plus"])
 def test_what_is_absent_has_no_gradient(semiring):
     absent = tilewright.Semiring(semiring).zero
-    a = torch.tensor([[absent, absent], [1.0, absent]], requires_grad=True)
-    b = torch.tensor([[absent, 2.0], [3.0, 4.0]], requires_grad=True)
+    a = tensor([[absent, absent], [1.0, absent]], requires_grad=True)
+    b = tensor([[absent, 2.0], [3.0, 4.0]], requires_grad=True)
     c = matmul(a, b, semiring)
     assert c[0].tolist() == [absent] * 2 and c[1].tolist() == [absent, 3]
-    (c * torch.tensor([[5.0, -7.0], [11.0, 13.0]])).nan_to_num(0, 0, 0).sum().backward()
+    (c * tensor([[5.0, -7.0], [11.0, 13.0]])).nan_to_num(0, 0, 0).sum().backward()
     assert a.grad.tolist() == [[0, 0], [pytest.approx(13), 0]] and b.grad.tolist() == [[0, pytest.approx(13)], [0, 0]]
-    empty = torch.zeros(2, 0, requires_grad=True)
-    matmul(empty, torch.zeros(0, 3), semiring).sum().backward()
+    empty = torch.zeros(2, 0, requires_grad=True, device=DEVICE)
+    matmul(empty, torch.zeros(0, 3, device=DEVICE), semiring).sum().backward()
     assert empty.grad.shape == (2, 0)
 
 
@@ -100,15 +111,15 @@ def test_weights_of_log_plus(scale, dtype):
     tolerance = {"float64": 1e-11, "float32": 4e-6 * (4 + scale)}[dtype]
     signed = generator.standard_normal((40, 30))
     for g in [signed, abs(signed), -abs(signed), 0 * signed]:
-        left, right = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)
-        matmul(left, right, "log-plus").backward(torch.tensor(g.astype(dtype)))
-        np.testing.assert_allclose(left.grad, (weights * g[:, None]).sum(2), atol=tolerance)
-        np.testing.assert_allclose(right.grad, (weights * g[:, None]).sum(0), atol=tolerance)
+        left, right = tensor(a, requires_grad=True), tensor(b, requires_grad=True)
+        matmul(left, right, "log-plus").backward(tensor(g.astype(dtype)))
+        np.testing.assert_allclose(left.grad.cpu(), (weights * g[:, None]).sum(2), atol=tolerance)
+        np.testing.assert_allclose(right.grad.cpu(), (weights * g[:, None]).sum(0), atol=tolerance)
 
 
 def test_a_gradient_that_is_no_number_stays_so():
     a, b = random((3, 4)), random((4, 2))
-    g = torch.zeros(3, 2, dtype=a.dtype)
+    g = torch.zeros_like(a[:, :2])
     g[1, 1] = torch.nan
     matmul(a, b, "log-plus").backward(g)
     assert a.grad[1].isnan().all() and not a.grad[0].isnan().any()
@@ -117,7 +128,7 @@ def test_a_gradient_that_is_no_number_stays_so():
 def test_gradients_of_gradients_where_a_gradient_is_zero():
     """The logarithm of the gradient has none there, and the gradient's own gradient must not come from it."""
     a, b = random((3, 4)), random((4, 2))
-    g = torch.tensor([[0.0, 1], [0, 0], [-2, 0]], dtype=a.dtype, requires_grad=True)
+    g = tensor([[0.0, 1], [0, 0], [-2, 0]], dtype=a.dtype, requires_grad=True)
     found, expected = (torch.autograd.grad(c, (a, b), g, create_graph=True) for c in (matmul(a, b, "log-plus"), by_terms(a, b, "log-plus")))
     for x, y in zip(found, expected):
         for u, v in zip(*(torch.autograd.grad((z**2).sum(), (a, b, g), retain_graph=True) for z in (x, y))):
@@ -225,6 +236,18 @@ def test_the_compiler_that_makes_code():
         torch.testing.assert_close(*grads)
 
 
+@pytest.mark.skipif(DEVICE == "cpu", reason="graphs are captured on a GPU")
+def test_graphs_that_the_compiler_captures():
+    for semiring in ["max-plus", "log-plus"]:
+        step = lambda a, b: matmul(a, b, semiring) * 2  # noqa: B023, E731
+        compiled = torch.compile(step, mode="reduce-overhead", fullgraph=True)
+        for seed in range(4):
+            a, b = random((64, 64), "float32", seed), random((64, 64), "float32", seed + 9)
+            found, expected = compiled(a, b), step(a, b)
+            assert torch.equal(found, expected)
+            assert all(torch.equal(x, y) for x, y in zip(torch.autograd.grad(found.sum(), (a, b)), torch.autograd.grad(expected.sum(), (a, b))))
+
+
 def test_a_semiring_as_a_value():
     a, b = random((3, 4), gradient=False), random((4, 5), gradient=False)
     expected = tilewright.matmul(a, b, semiring="max-min")
@@ -239,8 +262,8 @@ def test_a_semiring_as_a_value():
 def test_operators_are_as_torch_checks_them(semiring):
     torch.manual_seed(0)
     for dtype in tilewright.Semiring(semiring).dtypes:
-        a = (torch.rand(2, 1, 3, 4) * 3).to(getattr(torch, dtype))
-        b = (torch.rand(2, 4, 5) * 3).to(getattr(torch, dtype)).mT.contiguous().mT
+        a = (torch.rand(2, 1, 3, 4, device=DEVICE) * 3).to(getattr(torch, dtype))
+        b = (torch.rand(2, 4, 5, device=DEVICE) * 3).to(getattr(torch, dtype)).mT.contiguous().mT
         if not dtype.startswith("float8"):
             # Torch has no product of floats of 8 bits, which its check needs.
             torch.library.opcheck(torch.ops.tilewright.product.default, (a, b, semiring))
@@ -252,13 +275,14 @@ def test_operators_are_as_torch_checks_them(semiring):
 
 def test_the_operator_of_weights():
     generator = torch.Generator().manual_seed(0)
-    p, x, q, y, z = (torch.randn(2, *shape, dtype=torch.float64, generator=generator) for shape in [(3, 4), (3, 4), (4, 5), (4, 5), (3, 5)])
+    p, x, q, y, z = (torch.randn(2, *shape, dtype=torch.float64, generator=generator).to(DEVICE) for shape in [(3, 4), (3, 4), (4, 5), (4, 5), (3, 5)])
     for p, q in [(p, q), (p, None), (None, q), (None, None), (p.abs(), -q.abs()), (0 * p, q)]:
         torch.library.opcheck(torch.ops.tilewright.weighted.default, (p, x, q, y, z))
         weigh = lambda weights, x: x.exp() if weights is None else weights * x.exp()  # noqa: E731
         torch.testing.assert_close(torch.ops.tilewright.weighted(p, x, q, y, z), z.exp() * (weigh(p, x) @ weigh(q, y)))
 
 
+@on_processor
 def test_tensors_of_a_gpu_as_a_compiler_sees_them():
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -282,7 +306,7 @@ def test_tensors_of_a_gpu_as_a_compiler_sees_them():
 def test_operands_keep_their_types_under_autocast():
     a, b = random((3, 4), "float32"), random((4, 5), "float32")
     expected = [matmul(a, b, semiring) for semiring in SEMIRINGS]
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast(DEVICE, torch.bfloat16):
         for semiring, c in zip(SEMIRINGS, expected):
             found = matmul(a, b, semiring)
             assert found.dtype == torch.float32 and torch.equal(found, c)
@@ -303,11 +327,9 @@ def test_deterministic_algorithms():
 
 
 def test_a_step_trains():
-    torch.manual_seed(0)
-    target = torch.rand(8, 6)
-    x = torch.rand(32, 8)
+    target, x = random((8, 6), "float32", gradient=False), random((32, 8), "float32", 1, gradient=False)
     y = matmul(x, target, "max-plus")
-    w = torch.nn.Parameter(target + 0.2 * torch.rand(8, 6))
+    w = torch.nn.Parameter(target + 0.2 * random((8, 6), "float32", 2, gradient=False))
     optimiser = torch.optim.Adam([w], lr=0.01)
     first = None
     for _ in range(200):
@@ -326,6 +348,7 @@ def error(kind, code, *arguments):
     return str(caught.value)
 
 
+@on_processor
 @pytest.mark.parametrize(("dtype", "of_sums"), [(torch.int8, torch.int32), (torch.uint8, torch.int32), (torch.int16, torch.int32), (torch.float8_e4m3fn, torch.float32), (torch.float8_e5m2, torch.float32), (torch.bfloat16, torch.bfloat16)])
 def test_results_have_the_type_of_sums(dtype, of_sums):
     a = torch.arange(6).reshape(2, 3).to(dtype)
@@ -335,6 +358,7 @@ def test_results_have_the_type_of_sums(dtype, of_sums):
     torch.library.opcheck(torch.ops.tilewright.product, (a, a.T, "plus-times"), test_utils="test_faketensor")
 
 
+@on_processor
 def test_refusals_name_what_is_wrong():
     a, b = torch.ones(4, 3), torch.ones(3, 5)
     assert "A is a ndarray" in error(TypeError, "not-an-array", a.numpy(), b)
@@ -362,6 +386,7 @@ def test_refusals_name_what_is_wrong():
     assert "a.float()" in error(TypeError, "dtype-mismatch", a.half(), b.half(), "max-plus")
 
 
+@on_processor
 def test_views_are_read_where_they_lie():
     base = random((7, 8, 9), gradient=False)
     for a in [base, base[:, ::2], base.mT, base.movedim(0, 2), base[:1].expand(4, 8, 9), torch.view_as_complex(torch.rand(3, 4, 4, 2)).conj().imag]:
@@ -369,6 +394,7 @@ def test_views_are_read_where_they_lie():
         assert torch.allclose(matmul(a, a.mT, "max-plus"), by_terms(a, a.mT, "max-plus"))
 
 
+@on_processor
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is asked of Linux")
 def test_memory_of_a_gradient():
     """The peak of a process, beyond what it has before: at most three times the operands and the result; terms would be 170 times as much."""

@@ -20,8 +20,8 @@ def run(*arguments):
 
 def test_stubs_agree_with_the_module(tmp_path):
     # What needs a library that is not here cannot be looked at.
-    is_here = {name: importlib.util.find_spec(name) is not None for name in ("dask", "torch")}
-    allowed = [] if is_here["dask"] else [r"tilewright\.dask"]
+    is_here = {name: importlib.util.find_spec(name) is not None for name in ("dask", "jax", "torch")}
+    allowed = [rf"tilewright\.{name}" for name in ("dask", "jax") if not is_here[name]]
     # The class of their class is torch's, whose types are skipped.
     allowed += [r"tilewright\.torch\._[A-Z]\w+"] if is_here["torch"] else [r"tilewright\.torch", r"tilewright\._torch_operators"]
     (tmp_path / "allowed").write_text("\n".join(allowed))

@@ -14,6 +14,7 @@ __all__ = [
     "path_types",
     "paths_of_edges",
     "paths_of_matrix",
+    "xla_handlers",
 ]
 
 __version__: str
@@ -81,6 +82,7 @@ def matmul(
 def measure(
     matrices: tuple[Any, Any, Any], semiring: str | Semiring, backend: str, threads: int | None
 ) -> dict[str, Any]: ...
+def xla_handlers() -> dict[str, Any]: ...
 @final
 class Owned:
     @property
