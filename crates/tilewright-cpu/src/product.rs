@@ -96,7 +96,9 @@ pub fn multiply_batch<S: Semiring>(
     let terms = problem.pair_ops();
     let threads = options.threads_for((terms + beside(&problem)) * c.count() as f64);
     // Either each product occupies the threads by itself, or each thread computes some of them.
-    let shared = if options.threads_for(terms) > 1 { 1 } else { threads };
+    let occupies = options.threads_for(terms) > 1
+        && engine.plan(Outline { problem, update, arg: false, options, isa }).threads > 1;
+    let shared = if occupies { 1 } else { threads };
     let single = if shared > 1 { Options { threads: 1, ..*options } } else { *options };
     let len = c.count().div_ceil(PARTS * shared).max(1);
     let parts: Vec<_> = c

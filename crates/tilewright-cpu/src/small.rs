@@ -103,7 +103,7 @@ const PACKED: usize = 24 << 10;
 pub fn packs<E, P, A>(kernel: &Kernel<E, P, A>, (m, n, k): (usize, usize, usize), c: Layout) -> bool {
     let lines = m.saturating_add(n.saturating_add(kernel.lanes));
     let bytes = lines.saturating_mul(kernel.groups.elements(k.min(PACKED))).saturating_mul(size_of::<P>());
-    let terms = m.saturating_mul(n).saturating_mul(k);
+    let terms = m.saturating_mul(n).saturating_mul(k.max(1));
     let packs = kernel.in_place.is_none() && kernel.arg.is_none();
     packs && c.col_stride == 1 && !c.is_empty() && terms <= TERMS && bytes <= PACKED
 }

@@ -23,7 +23,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 use tilewright::{
-    Backend, DType, Error, ErrorKind, Joining, Options, StackMut, StackProduct, StackRef,
+    Backend, DType, Error, ErrorKind, Joining, Options, Scales, StackMut, StackProduct, StackRef,
     cuda::DeviceProduct,
     stack::{Loops, Shapes},
 };
@@ -149,6 +149,7 @@ fn launch(call: &Call<'_>) -> Result<(), Error> {
             .map(|given| Place::new(given.first, given.dtype))
             .collect(),
         bias: None,
+        scales: Scales::NONE,
         arrays: Vec::new(),
     };
     // SAFETY: XLA vouches for its arrays and its stream, and keeps what it lends until the work behind it in the stream.
