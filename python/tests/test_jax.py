@@ -120,6 +120,23 @@ def test_what_is_absent_has_no_gradient(semiring):
     assert empty.shape == (2, 0)
 
 
+@pytest.mark.parametrize("semiring", ["min-times", "max-times"])
+def test_what_is_absent_has_no_gradient_of_gradients(semiring):
+    absent = tilewright.Semiring(semiring).zero
+    a, b = jnp.array([[absent, absent], [1.0, absent]]), jnp.array([[absent, 2.0], [3.0, 4.0]])
+    g = jnp.array([[5.0, -7.0], [11.0, 13.0]])
+    assert matmul(a, b, semiring).tolist() == [[absent] * 2, [absent, 2]]
+
+    def gradients(a, b):
+        return jax.vjp(lambda a, b: matmul(a, b, semiring), a, b)[1](g)
+
+    x, y = gradients(a, b)
+    assert x.tolist() == [[0, 0], [26, 0]] and y.tolist() == [[0, 13], [0, 0]]
+    # Of (13 b)^2 + (13 a)^2, where 1 is the element of A and 2 that of B.
+    x, y = jax.grad(lambda a, b: sum((x**2).sum() for x in gradients(a, b)), (0, 1))(a, b)
+    assert x.tolist() == [[0, 0], [338, 0]] and y.tolist() == [[0, 676], [0, 0]]
+
+
 @pytest.mark.parametrize("scale", [1, 30, 300])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_weights_of_log_plus(scale, dtype):

@@ -95,6 +95,20 @@ def test_what_is_absent_has_no_gradient(semiring):
     assert empty.grad.shape == (2, 0)
 
 
+@pytest.mark.parametrize("semiring", ["min-times", "max-times"])
+def test_what_is_absent_has_no_gradient_of_gradients(semiring):
+    absent = tilewright.Semiring(semiring).zero
+    a = tensor([[absent, absent], [1.0, absent]], requires_grad=True)
+    b = tensor([[absent, 2.0], [3.0, 4.0]], requires_grad=True)
+    c = matmul(a, b, semiring)
+    assert c.tolist() == [[absent] * 2, [absent, 2]]
+    x, y = torch.autograd.grad(c, (a, b), tensor([[5.0, -7.0], [11.0, 13.0]]), create_graph=True)
+    assert x.tolist() == [[0, 0], [26, 0]] and y.tolist() == [[0, 13], [0, 0]]
+    # Of (13 b)^2 + (13 a)^2, where 1 is the element of A and 2 that of B.
+    x, y = torch.autograd.grad((x**2).sum() + (y**2).sum(), (a, b))
+    assert x.tolist() == [[0, 0], [338, 0]] and y.tolist() == [[0, 676], [0, 0]]
+
+
 @pytest.mark.parametrize("scale", [1, 30, 300])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_weights_of_log_plus(scale, dtype):

@@ -251,9 +251,13 @@ def _of_winners(semiring: str, a: jax.Array, b: jax.Array, winners: jax.Array, g
     stack = winners.shape[:-2]
     k = jnp.maximum(winners, 0)
     a, b = (jnp.broadcast_to(x, (*stack, *x.shape[-2:])) for x in (a, b))
-    left = right = jnp.where(winners >= 0, g, 0)
+    won = winners >= 0
+    left = right = jnp.where(won, g, 0)
     if semiring in _SHARES:
-        left, right = _SHARES[semiring](left, jnp.take_along_axis(a, k, -1, mode="clip"), jnp.take_along_axis(b, k, -2, mode="clip"))
+        # Where no term won, elements may be infinite, and 0 times them is no gradient.
+        won_a = jnp.where(won, jnp.take_along_axis(a, k, -1, mode="clip"), 0)
+        won_b = jnp.where(won, jnp.take_along_axis(b, k, -2, mode="clip"), 0)
+        left, right = _SHARES[semiring](left, won_a, won_b)
     return _scattered(left, k, a, -1), _scattered(right, k, b, -2)
 
 

@@ -233,11 +233,13 @@ class _Selective(torch.autograd.Function):
             return g.new_zeros(shape_a), g.new_zeros(shape_b), None
         stack = winners.shape[:-2]
         k = winners.clamp(min=0).long()
-        left = right = torch.where(winners >= 0, g, 0)
+        won = winners >= 0
+        left = right = torch.where(won, g, 0)
         if operands:
             a, b = operands
-            won_a = a.expand(*stack, *a.shape[-2:]).gather(-1, k)
-            won_b = b.expand(*stack, *b.shape[-2:]).gather(-2, k)
+            # Where no term won, elements may be infinite, and 0 times them is no gradient.
+            won_a = torch.where(won, a.expand(*stack, *a.shape[-2:]).gather(-1, k), 0)
+            won_b = torch.where(won, b.expand(*stack, *b.shape[-2:]).gather(-2, k), 0)
             left, right = _SHARES[ctx.semiring](left, won_a, won_b)
         wants_a, wants_b, _ = ctx.needs_input_grad
         of_a = _summed(g.new_zeros(*stack, *shape_a[-2:]).scatter_add(-1, k, left), shape_a) if wants_a else None

@@ -16,7 +16,7 @@ APART = {"l1_address", "l1_data", "barriers", "launch"}
 # cycle, for the chip and for one multiprocessor.
 DRAM, L2 = 4.8e12 / 1.98e9, 60 << 20
 LAUNCH, LIKELY_LAUNCH, FIRST_ACCESS, BLOCK = 1.2 * 1980, 1.35 * 1980, 1.05 * 1980, 1.19
-FROM_L2, FROM_L2_TO_ONE = 4800.0, 128.0
+FROM_L2, FROM_L2_TO_ONE = 5400.0, 128.0
 # Of the formula.
 EXPONENT, CHAIN = 2.5, 1.5
 
@@ -28,6 +28,7 @@ class Said:
         self.sms, self.mhz = bound["sms"], bound["clock_hz"] / 1e6
         self.blocks = math.prod(grid)
         self.on_busiest = bound["blocks_on_busiest_sm"]
+        self.least_on_busiest = max(self.blocks / self.sms, 1.0)
         self.cycles = {part["part"]: part["cycles"] for part in bound["parts"]}
         self.likely = {part["part"]: part["likely_cycles"] for part in bound["parts"]}
         self.once = bound["traffic"]["l2_bytes"][0]
@@ -53,18 +54,20 @@ class Said:
         blocks = self.blocks * ratio
         even = blocks / self.sms
         on_busiest = math.ceil(even) if self.on_busiest == int(self.on_busiest) else even
-        share = on_busiest / self.on_busiest
-        times = lambda part: ratio if part in CHIP else share
-        self.cycles = {part: cycles * times(part) for part, cycles in self.cycles.items()}
-        self.likely = {part: cycles * times(part) for part, cycles in self.likely.items()}
+        # A bound knows no more of the busiest than that it has the mean, and a whole block.
+        least_on_busiest = max(even, 1.0)
+        grown = lambda parts, share: {part: cycles * (ratio if part in CHIP else share) for part, cycles in parts.items()}
+        self.cycles = grown(self.cycles, least_on_busiest / self.least_on_busiest)
+        self.likely = grown(self.likely, on_busiest / self.on_busiest)
         once = once or self.once * ratio
         self.moved *= ratio
         self.likely["l2"] = max(self.moved / FROM_L2, self.moved * on_busiest / blocks / FROM_L2_TO_ONE)
         self.cycles["l2"] = self.cycles.get("l2", 0.0) * once / (self.once * ratio or 1.0)
         self.likely["dram"] = self.likely.get("dram", 0.0) * once / (self.once * ratio or 1.0)
-        self.cycles["dram"] = max(once - L2, 0.0) / DRAM
+        # What is loaded may be in L2 before, and what is stored may stay there.
+        self.cycles["dram"] = max(once - 2 * L2, 0.0) / DRAM
         self.cycles["launch"] = self.likely["launch"] = max(LAUNCH, blocks * BLOCK)
-        self.blocks, self.on_busiest, self.once = blocks, on_busiest, once
+        self.blocks, self.on_busiest, self.least_on_busiest, self.once = blocks, on_busiest, least_on_busiest, once
         self.likely = {part: max(cycles, self.cycles.get(part, 0.0)) for part, cycles in self.likely.items()}
         self.bound = max(self.cycles.values())
         self.prediction = self.predict()
@@ -79,7 +82,7 @@ class Said:
         rounds = max(self.on_busiest / resident, 1.0)
         if self.on_busiest == int(self.on_busiest):
             rounds = math.ceil(rounds)
-        low, likely = (rounds * chain for chain in self.chains)
+        low, likely = max(self.least_on_busiest / resident, 1.0) * self.chains[0], rounds * self.chains[1]
         start = LIKELY_LAUNCH + (FIRST_ACCESS if self.once else 0.0)
         return max(start + max(together + CHAIN * likely / resident, likely), self.bound, low)
 

@@ -54,6 +54,11 @@ class Model(unittest.TestCase):
         few = said(Launch("k/4", "k", "", [("k/1", None, "")], ratio=4.0), [document({"fma": 1000.0}, [66, 1, 1])])
         self.assertEqual((few.on_busiest, few.cycles["fma"]), (2, 2000.0))
 
+    def test_a_bound_has_the_mean_where_a_prediction_has_the_blocks_left_over(self):
+        launch = Launch("k/4", "k", "", [("k/1", None, "")], ratio=1.5)
+        found = said(launch, [document({"fma": 1000.0}, [132, 1, 1])])
+        self.assertEqual((found.cycles["fma"], found.likely["fma"]), (1500.0, 2000.0))
+
     def test_depth_is_a_straight_line(self):
         launch = Launch("k/4", "k", "", [("a", 10, ""), ("b", 20, "")], depth=100)
         found = said(launch, [document({"fma": fma}, [132, 1, 1]) for fma in (5100.0, 10100.0)])

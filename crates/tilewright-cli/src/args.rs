@@ -264,10 +264,10 @@ pub struct Mul {
     /// Apply this function to each element at last (plus-times on floats); gelu is the approximation by tanh
     #[arg(long, value_name = "NAME", default_value = "none", value_parser = activations(), help_heading = "Product")]
     pub activation: Activation,
-    /// Multiply A by scales first (plus-times on e4m3 and e5m2): f32 of 1 x 1, m x 1, m x k/128 or m/128 x k/128
+    /// Multiply A by scales first (plus-times on e4m3 and e5m2): f32 of 1 x 1, m x 1, m x k/128 or m/128 x k/128, rounded up
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Product")]
     pub scale_a: Option<OsString>,
-    /// Multiply B by scales first: f32 of 1 x 1, 1 x n, k/128 x n or k/128 x n/128
+    /// Multiply B by scales first: f32 of 1 x 1, 1 x n, k/128 x n or k/128 x n/128, rounded up
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Product")]
     pub scale_b: Option<OsString>,
     /// Write which k each element came from (selective semirings)

@@ -25,11 +25,41 @@ fn launchers() -> Vec<PathBuf> {
     found
 }
 
+/// Takes away what a launcher around these tests has said.
+fn without_launcher(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let is_size = matches!(&*text, "PMI_SIZE" | "OMPI_COMM_WORLD_SIZE" | "WORLD_SIZE");
+        if is_size || text.starts_with("SLURM_") {
+            command.env_remove(&name);
+        }
+    }
+}
+
+fn run(desk: &Desk, line: &str) -> Run {
+    let mut command = desk.command(line);
+    without_launcher(&mut command);
+    Run::of(command.output().unwrap())
+}
+
+/// Runs, which must succeed; gives stdout.
+fn ok(desk: &Desk, line: &str) -> String {
+    let run = run(desk, line);
+    assert_eq!(run.code, Some(0), "{line}: {}", run.err);
+    run.out
+}
+
+fn json(desk: &Desk, line: &str) -> serde_json::Value {
+    serde_json::from_str(&ok(desk, &format!("{line} --format json"))).unwrap()
+}
+
 fn by(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Run {
     let mut command = Command::new(launcher);
+    without_launcher(&mut command);
     command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_tilewright")]).args(line.split_whitespace());
     command.current_dir(desk.path()).env("COLUMNS", "120").env("MPIR_CVAR_POLLS_BEFORE_YIELD", "1");
     command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
     command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
     command.stdin(std::process::Stdio::null());
     Run::of(command.output().unwrap())
@@ -38,9 +68,9 @@ fn by(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Run {
 /// A graph in a file, its distances, and products.
 fn prepared() -> Desk {
     let desk = Desk::new();
-    desk.ok("paths random:150 --dtype i32 -o d.npy -q");
-    desk.ok("mul d.npy d.npy --semiring max-plus -o c.npy -q");
-    desk.ok("paths random:150 --dtype i32 --plan");
+    ok(&desk, "paths random:150 --dtype i32 -o d.npy -q");
+    ok(&desk, "mul d.npy d.npy --semiring max-plus -o c.npy -q");
+    ok(&desk, "paths random:150 --dtype i32 --plan");
     desk
 }
 
@@ -51,7 +81,7 @@ fn bytes(desk: &Desk, name: &str) -> Vec<u8> {
 #[test]
 fn one_rank_needs_no_mpi() {
     let desk = prepared();
-    let summary = desk.json("paths random:150 --dtype i32 --distributed 1x1 --block 32 -o one.npy");
+    let summary = json(&desk, "paths random:150 --dtype i32 --distributed 1x1 --block 32 -o one.npy");
     assert_eq!(bytes(&desk, "one.npy"), bytes(&desk, "d.npy"));
     assert_eq!((summary["vertices"].as_u64(), summary["received_bytes"].as_u64()), (Some(150), Some(0)));
     assert_eq!(
@@ -76,15 +106,15 @@ fn one_rank_needs_no_mpi() {
             "write_seconds"
         ]
     );
-    desk.ok("paths random:150 --dtype i32 --predecessors before.npy -q");
-    desk.ok("paths random:150 --dtype i32 --distributed 1x1 --predecessors p.npy -o one.npy");
+    ok(&desk, "paths random:150 --dtype i32 --predecessors before.npy -q");
+    ok(&desk, "paths random:150 --dtype i32 --distributed 1x1 --predecessors p.npy -o one.npy");
     assert_eq!(bytes(&desk, "p.npy"), bytes(&desk, "before.npy"));
     assert_eq!(bytes(&desk, "one.npy"), bytes(&desk, "d.npy"));
     // Through a folder of blocks, and back.
-    desk.ok("paths d.npy --distributed 1x1 --block 64 -o blocks");
-    desk.ok("paths blocks --distributed 1x1 -o again.npy");
+    ok(&desk, "paths d.npy --distributed 1x1 --block 64 -o blocks");
+    ok(&desk, "paths blocks --distributed 1x1 -o again.npy");
     assert_eq!(bytes(&desk, "again.npy"), bytes(&desk, "d.npy"));
-    let text = desk.ok("mul d.npy blocks --semiring max-plus --distributed 1x1 -o product.npy");
+    let text = ok(&desk, "mul d.npy blocks --semiring max-plus --distributed 1x1 -o product.npy");
     assert!(text.contains("a product 150 x 150 by 150 x 150, max-plus on i32"), "{text}");
     assert_eq!(bytes(&desk, "product.npy"), bytes(&desk, "c.npy"));
     assert!(desk.list().iter().all(|name| !name.starts_with('.')));
@@ -93,28 +123,41 @@ fn one_rank_needs_no_mpi() {
 #[test]
 fn states_are_kept_and_gone_on_from() {
     let desk = prepared();
-    desk.ok("paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states -o one.npy");
+    ok(&desk, "paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states -o one.npy");
     let mut kept: Vec<_> =
         std::fs::read_dir(desk.file("states")).unwrap().map(|e| e.unwrap().file_name()).collect();
     kept.sort();
     assert_eq!(kept, ["step-00000003", "step-00000004"]);
     let line =
         "paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states --resume -o two.npy";
-    assert_eq!(desk.json(line)["resumed_after"].as_u64(), Some(4));
+    assert_eq!(json(&desk, line)["resumed_after"].as_u64(), Some(4));
     assert_eq!(bytes(&desk, "two.npy"), bytes(&desk, "d.npy"));
+    // Old states are neither mixed with new ones nor taken for those of another graph.
+    for (line, code, text) in [
+        ("paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states", 2, "--resume"),
+        (
+            "paths d.npy --distributed 1x1 --block 32 --checkpoint states --resume",
+            3,
+            "a state of other weights",
+        ),
+    ] {
+        let run = run(&desk, line);
+        assert_eq!(run.code, Some(code), "{line}: {}", run.err);
+        assert!(run.err.contains("states") && run.err.contains(text), "{line}: {}", run.err);
+    }
 }
 
 #[test]
 fn a_plan_says_what_is_received_and_needed() {
     let desk = Desk::new();
-    let plan = desk.json("paths random:131072 --distributed 2x4 --plan");
+    let plan = json(&desk, "paths random:131072 --distributed 2x4 --plan");
     let (n, block) = (131_072_u64, 1024);
     assert_eq!(plan["received_bytes"].as_u64(), Some(4 * (n * n + n * block) * 4));
     assert_eq!(
         plan["memory_bytes_per_rank"].as_u64(),
         Some(4 * (n * n / 8 + 2 * block * (n / 2 + n / 4) + block * block))
     );
-    let text = desk.ok("paths random:131072 --distributed 2x4 --plan");
+    let text = ok(&desk, "paths random:131072 --distributed 2x4 --plan");
     assert!(
         text.contains("8 ranks as 2x4, in blocks of 1024") && text.contains("32.2 GiB by a rank"),
         "{text}"
@@ -124,6 +167,10 @@ fn a_plan_says_what_is_received_and_needed() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let desk = prepared();
+    // A file of text becomes one that is read in parts: its edge makes paths better, and no cycle does.
+    desk.put("one.csv", "1,0\n0,1\n");
+    desk.put("negative.csv", "0,-1.5\n5,0\n");
+    ok(&desk, "mul one.csv negative.csv --dtype f32 -o negative.npy -q");
     for (line, code, text) in [
         ("paths random:9 --distributed 2", 2, "the grid '2'"),
         ("paths random:9 --block 4", 2, "--distributed"),
@@ -136,18 +183,28 @@ fn what_makes_no_sense_is_refused() {
             "--checkpoint with --predecessors",
         ),
         ("paths random:9 --distributed 1x1 --predecessors p.npy -o p.npy", 2, "both write to p.npy"),
+        ("paths random:9 --distributed 1x1 --checkpoint s -o s/out/", 2, "lie in one another"),
+        ("paths random:9 --distributed 1x1 --checkpoint s/t -o s/", 2, "lie in one another"),
+        ("paths random:9 --distributed 1x1 --checkpoint s -o s/", 2, "both write to s"),
+        ("paths d.npy --distributed 1x1 --delimiter ;", 2, "--delimiter with --distributed"),
+        ("paths d.npy --distributed 1x1 --trim", 2, "--trim with --distributed"),
+        ("paths negative.npy --distributed 1x1", 2, "use one process"),
         ("paths random:9 --distributed 1x1 -o a.csv", 2, "a folder of blocks"),
         ("paths roads.csv --distributed 1x1", 3, "cannot be read in parts"),
         ("paths d.npy --distributed 1x1 -o d.npy", 2, "would replace what is read"),
         ("mul d.npy d.npy --distributed 1x1 --transpose-a", 2, "--transpose-a with --distributed"),
+        ("mul d.npy d.npy --distributed 1x1 --scale-a d.npy", 2, "--scale-a with --distributed"),
+        ("mul d.npy d.npy --distributed 1x1 --max-steps 5", 2, "--max-steps with --distributed"),
+        ("mul d.npy d.npy --distributed 1x1 --max-time 5", 2, "--max-time with --distributed"),
+        ("mul d.npy d.npy --distributed 1x1 --skip-rows 1", 2, "--skip-rows with --distributed"),
         ("mul d.npy d.npy --distributed 1x1 --semiring add=x+y;mul=x*y;zero=0", 2, "by its text"),
     ] {
-        let run = desk.run(line);
+        let run = run(&desk, line);
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);
         assert!(run.err.contains(text), "{line}: {}", run.err);
     }
     // Without a launcher there are no two ranks: either there is no MPI, or it counts one.
-    let run = desk.run("paths random:9 --distributed 1x2");
+    let run = run(&desk, "paths random:9 --distributed 1x2");
     assert!(matches!(run.code, Some(2 | 4)), "{}", run.err);
     assert!(run.err.contains("MPI is not available") || run.err.contains("1 was started"), "{}", run.err);
 }
@@ -169,7 +226,7 @@ fn ranks_write_what_one_process_writes() {
         assert_eq!(bytes(&desk, "many.npy"), bytes(&desk, "d.npy"));
         let run = by(&launcher, 3, &desk, "paths d.npy --distributed 3x1 --block 32 --predecessors p.npy -q");
         assert_eq!(run.code, Some(0), "{}", run.err);
-        desk.ok("paths d.npy --predecessors before.npy -q");
+        ok(&desk, "paths d.npy --predecessors before.npy -q");
         assert_eq!(bytes(&desk, "p.npy"), bytes(&desk, "before.npy"));
         let run = by(
             &launcher,
@@ -199,9 +256,9 @@ fn long_sums_are_dealt_by_their_terms() {
     desk.put("b.csv", &row(500, "\n"));
     // Files of text become files that are read in parts.
     desk.put("one.csv", "1\n");
-    desk.ok("mul one.csv a.csv -o a.npy -q");
-    desk.ok("mul b.csv one.csv -o b.npy -q");
-    desk.ok("mul a.npy b.npy -o c.npy -q");
+    ok(&desk, "mul one.csv a.csv -o a.npy -q");
+    ok(&desk, "mul b.csv one.csv -o b.npy -q");
+    ok(&desk, "mul a.npy b.npy -o c.npy -q");
     for launcher in launchers() {
         let run = by(&launcher, 3, &desk, "mul a.npy b.npy --distributed 3x1 -o thin.npy --format json");
         assert_eq!(run.code, Some(0), "{}", run.err);

@@ -15,7 +15,7 @@ use crate::{
 /// `C[i,j] = alpha Σ_t (a[i,t] b[t,j]) Σ_k A[i,k] B[k,j] + beta C[i,j]`, where `t` counts blocks of 128 terms, and the inner sum is that of the terms of block `t`. A bias and an
 /// activation follow. The product of two scales is rounded to f32, and the sum over blocks is one of fused multiply-adds in f32.
 ///
-/// Only plus-times on e4m3 and e5m2 has them. Scales that are no finite numbers have the results that this formula gives.
+/// Only plus-times on e4m3 and e5m2 has them. On the processor scales that are no finite numbers have the results that this formula gives. On GPUs such scales may give NaN instead.
 ///
 /// `M` is what holds them: a [`DynRef`] on this processor, a [`Layout`] in what is planned.
 ///

@@ -111,7 +111,9 @@ unsafe fn pack(s: &Lines<u8>, strips: Strips, to: *mut i32, groups: Groups, how:
                 if s.line == 1 {
                     rows(&part, how, padded, begin, to);
                 } else {
-                    let lines = columns(&part, how, begin, &mut MaybeUninit::uninit());
+                    // The lines lie here until they are packed.
+                    let mut space = MaybeUninit::uninit();
+                    let lines = columns(&part, how, begin, &mut space);
                     pack::pack::<i32, i32, Same, true>(&lines, strips, to);
                 }
             }

@@ -1,7 +1,7 @@
 //! The closure of a distributed matrix: blocked Floyd and Warshall in two dimensions.
 
 use crate::{
-    checkpoint::Checkpoints,
+    checkpoint::{Checkpoints, fingerprint},
     matrix::DistMatrix,
     prepare::prepare,
     step::{self, Room, Steps},
@@ -77,23 +77,44 @@ impl<'o> Closure<'o> {
     /// Closes `d`. Every rank of its grid calls it.
     ///
     /// # Errors
-    /// The same at every rank: `not-square`; `unsupported` for a semiring that has no paths on these elements, and where sums of integers may leave their
-    /// range; `negative-cycle` names a vertex of one; `device` names the step, the rank and its host. `d` is undefined then.
+    /// The same at every rank: `not-square`; `outside-domain`; `unsupported` for a semiring that has no paths on these elements, where sums of integers may leave
+    /// their range, where an edge makes paths better whose weights are floats that are added or multiplied, and where the folder of states has some;
+    /// `negative-cycle` names a vertex of one; `device` names the step, the rank and its host. `d` is undefined then.
     pub fn run(&self, d: &mut DistMatrix<'_>) -> Result<(), Error> {
+        if let Some(to) = self.checkpoints {
+            to.refuse_states(d.grid().world())?;
+        }
+        let weights = self.look_at(d)?;
+        self.go_on(d, 0, weights)
+    }
+
+    /// As [`Closure::run`], from the newest state of `checkpoints` on, which any grid may have kept; from the beginning where there is none.
+    /// Gives how many steps were done in the state.
+    ///
+    /// # Errors
+    /// As [`Closure::run`]; `bad-file` for a state of another closure.
+    pub fn resume(&self, d: &mut DistMatrix<'_>) -> Result<Option<usize>, Error> {
+        let weights = self.look_at(d)?;
+        let done = match self.checkpoints {
+            Some(from) => from.resume(d, self.semiring, weights)?,
+            None => None,
+        };
+        self.go_on(d, done.unwrap_or(0), weights)?;
+        Ok(done)
+    }
+
+    /// Makes weights clean, and tells them from others where states are kept.
+    fn look_at(&self, d: &mut DistMatrix<'_>) -> Result<u64, Error> {
         let (rows, cols) = (d.rows().len, d.cols().len);
         if rows != cols {
             return Err(ErrorKind::NotSquare { what: "D", rows, cols }.into());
         }
-        let prepared = prepare(self.semiring, d);
-        d.grid().world().agree(prepared, "looking at the weights")?;
-        self.run_from(d, 0)
+        prepare(self.semiring, d)?;
+        if self.checkpoints.is_some() { fingerprint(d) } else { Ok(0) }
     }
 
-    /// As [`Closure::run`], of a matrix in which so many steps are done: one that [`Checkpoints::resume`] gave.
-    ///
-    /// # Errors
-    /// As [`Closure::run`].
-    pub fn run_from(&self, d: &mut DistMatrix<'_>, done: usize) -> Result<(), Error> {
+    /// Takes the steps after the first `done`, of the closure of these weights.
+    fn go_on(&self, d: &mut DistMatrix<'_>, done: usize, weights: u64) -> Result<(), Error> {
         let (world, count) = (d.grid().world(), d.rows().blocks());
         let room = world.agree(Room::new(d), "taking memory for panels")?;
         let mut steps = Steps { d, asked: self, room, fault: None };
@@ -115,7 +136,7 @@ impl<'o> Closure<'o> {
             if let Some(to) = self.checkpoints.filter(|_| is_due) {
                 let status = steps.status();
                 world.agree(status, &format!("step {} of {count}", k + 1))?;
-                to.write(steps.d, self.semiring, k + 1)?;
+                to.write(steps.d, self.semiring, k + 1, weights)?;
             }
         }
         let status = steps.status();

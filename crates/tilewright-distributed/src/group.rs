@@ -47,7 +47,8 @@ impl dyn Group + '_ {
     /// `doing` names the step for those who read it.
     ///
     /// # Errors
-    /// `device`, which names step, rank and host; `negative-cycle` and `bad-file` as they are. In a group of one the error itself.
+    /// `negative-cycle`, `bad-file`, `io`, `outside-domain`, `conversion` and `unsupported` as they are; others as `device`, which names step, rank and host. In a group of
+    /// one the error itself.
     pub fn agree<T>(&self, mine: Result<T, Error>, doing: &str) -> Result<T, Error> {
         fault::agree(self, mine, doing)
     }

@@ -1,7 +1,7 @@
 //! Closures of integers that tell the stop before the last of each path.
 //!
 //! Predecessors cannot be carried along from block to block: where paths are equally good, they may lead in a circle. So a weight `w` becomes the key
-//! `w 2^s + 1` of an edge, with `2^s >= n`: the key of a path is its weight and its number of edges, and no cycle weighs nothing. Of the best paths those with the
+//! `w 2^s + 1` of an edge, with `2^s > n`: the key of a path is its weight and its number of edges, and no cycle weighs nothing. Of the best paths those with the
 //! fewest edges remain, and the smallest stop before the last among these is the first term that wins in the product of the closed keys with the keys of edges.
 
 use crate::{
@@ -166,7 +166,8 @@ impl Scale {
                 return Err(ErrorKind::Unsupported { what, why: String::new(), hint }.into());
             }
         };
-        let bits = w.rows().len.next_power_of_two().trailing_zeros();
+        // More than n: a cycle of n edges that weighs -1 has the key n - 2^s.
+        let bits = (w.rows().len + 1).next_power_of_two().trailing_zeros();
         Ok(Self { semiring, bits, sign, absent, absent_weight })
     }
 
@@ -216,7 +217,7 @@ impl Scale {
         if self.sign > 0 { x.min(y) } else { x.max(y) }
     }
 
-    /// The weight of a path with this key: the number of its edges is less than `2^bits`.
+    /// The weight of a path with this key: it has at most `n` edges, fewer than `2^bits`.
     fn weight(&self, key: i64) -> i64 {
         if key == self.absent { self.absent_weight } else { self.sign * ((self.sign * key) >> self.bits) }
     }
@@ -237,6 +238,7 @@ impl Scale {
         keys: tilewright::MatRef<'_, i64>,
         distances: &mut DistMatrix<'_>,
     ) -> Result<(), Error> {
+        let (rows, cols, place) = (distances.rows(), distances.cols(), distances.grid().place());
         let Some(mut to) = distances.local_mut().typed::<T>() else { return Ok(()) };
         for i in 0..to.rows() {
             for j in 0..to.cols() {
@@ -245,7 +247,8 @@ impl Scale {
                 to[(i, j)] = match T::try_from(weight) {
                     Ok(narrow) if !(is_finite && weight == self.absent_weight) => narrow,
                     _ => {
-                        let (row, col, value) = (i, j, weight.to_string());
+                        let (row, col) = (rows.global(place.0, i), cols.global(place.1, j));
+                        let value = weight.to_string();
                         return Err(ErrorKind::Conversion { row, col, value, to: T::DTYPE }.into());
                     }
                 };

@@ -8,8 +8,8 @@ use tilewright::{
 /// Makes elements clean and the diagonal no worse than the semiring's one, after it has looked at all of them.
 ///
 /// # Errors
-/// `outside-domain` for an element that the semiring does not contain; `unsupported` where sums of integers may leave the range in which
-/// products are computed. One rank alone may fail with the first.
+/// The same at every rank: `outside-domain` for an element that the semiring does not contain; `unsupported` where sums of integers may leave the range in
+/// which products are computed, and where an edge of rounded weights makes paths better.
 pub(crate) fn prepare(semiring: SemiringId, d: &mut DistMatrix<'_>) -> Result<(), Error> {
     with_types(semiring, d)
 }
@@ -36,8 +36,8 @@ fn unsupported(semiring: SemiringId, dtype: DType) -> Error {
 
 fn of<S: PathSemiring>(d: &mut DistMatrix<'_>) -> Result<(), Error> {
     let (n, world) = (d.rows().len, d.grid().world());
-    let mut largest = 0.0_f64;
-    d.fill(|block, part| {
+    let (mut largest, mut gains) = (0.0_f64, false);
+    let looked = d.fill(|block, part| {
         let Some(mut part) = part.typed::<S::Weight>() else { return Ok(()) };
         refuse_outside::<S>(&part, (block.rows.start, block.cols.start))?;
         for i in 0..part.rows() {
@@ -45,6 +45,7 @@ fn of<S: PathSemiring>(d: &mut DistMatrix<'_>) -> Result<(), Error> {
                 let weight = S::clean(part[(i, j)]);
                 let is_diagonal = block.rows.start + i == block.cols.start + j;
                 part[(i, j)] = if is_diagonal { S::add(S::ONE, weight) } else { weight };
+                gains |= !is_diagonal && S::improves(weight, S::ONE);
                 let magnitude = weight.to_value().to_f64().abs();
                 if !S::is_absent(weight) && magnitude.is_finite() {
                     largest = largest.max(magnitude);
@@ -52,8 +53,36 @@ fn of<S: PathSemiring>(d: &mut DistMatrix<'_>) -> Result<(), Error> {
             }
         }
         Ok(())
-    })?;
-    if sums_integers::<S>() { check_range::<S>(world, n, largest) } else { Ok(()) }
+    });
+    world.agree(looked, "looking at the weights")?;
+    if sums_integers::<S>() {
+        check_range::<S>(world, n, largest)
+    } else if S::times_is_strict() && S::Weight::DTYPE.is_float() {
+        refuse_gains::<S>(world, gains)
+    } else {
+        Ok(())
+    }
+}
+
+/// Refuses rounded weights of which an edge makes paths better: all ranks alike.
+///
+/// Whether a cycle is one that makes paths better, or one of roundings, follows from the largest weight of the whole graph. Blocks are closed one by one, and
+/// know their own.
+fn refuse_gains<S: PathSemiring>(world: &dyn Group, gains: bool) -> Result<(), Error> {
+    let all = world.exchange(&[u8::from(gains)])?;
+    if all.iter().all(|&gains| gains == 0) {
+        return Ok(());
+    }
+    let (semiring, dtype) = (S::NAME, S::Weight::DTYPE);
+    let what =
+        format!("an edge that makes paths better, under {semiring} on {dtype} in blocks of several ranks,");
+    let why = "a cycle that makes paths better cannot be told from roundings".to_owned();
+    let hint = if matches!(semiring, "min-plus" | "max-plus") {
+        "use one process, or integers"
+    } else {
+        "use one process"
+    };
+    Err(ErrorKind::Unsupported { what, why, hint: hint.into() }.into())
 }
 
 /// Names an element of the whole matrix that is not one of the semiring's. Integers that are too large are found by their sums.

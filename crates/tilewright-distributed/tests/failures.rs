@@ -91,17 +91,9 @@ fn a_closure_goes_on_from_its_newest_state_on_another_grid() {
             let fail = |at, _| if at == stop && grid.world().rank() == 0 { Err(broken()) } else { Ok(()) };
             let closure =
                 Closure { before_step: Some(&fail), checkpoints: Some(&to), ..Closure::new(semiring) };
-            match to.resume(grid, semiring, n, block, DType::F32)? {
-                Some((mut d, done)) => {
-                    closure.run_from(&mut d, done)?;
-                    Ok((d.gather()?, done))
-                }
-                None => {
-                    let mut d = dealt(grid, whole.as_ref(), block)?;
-                    closure.run(&mut d)?;
-                    Ok((d.gather()?, 0))
-                }
-            }
+            let mut d = dealt(grid, whole.as_ref(), block)?;
+            let done = closure.resume(&mut d)?;
+            Ok((d.gather()?, done.unwrap_or(0)))
         })
     };
     let desk = tempfile::tempdir().unwrap();
@@ -121,11 +113,67 @@ fn a_closure_goes_on_from_its_newest_state_on_another_grid() {
             assert!(same_bits(found.as_ref(), undisturbed.as_ref()), "{stop}");
         }
     }
-    // A state of another closure is refused.
-    for error in on_grid((1, 2), |grid| {
-        let to = Checkpoints::new(folder("whole"), 2);
-        to.resume(grid, SemiringId::MaxMin, n, block, DType::F32).map(|_| ())
+    // A state of another closure or of other weights is refused, and so is a new closure among old states.
+    let mut other = Matrix::<f32>::filled(n, n, 0.5).unwrap();
+    other[(3, 4)] = 0.25;
+    let other = tilewright::DynMatrix::from(other);
+    let to = Checkpoints::new(folder("whole"), 2);
+    for (semiring, whole, text) in [
+        (SemiringId::MaxMin, &whole, "no state of 61 vertices over max-min"),
+        (semiring, &other, "a state of other weights"),
+    ] {
+        for grid in [(1, 1), (1, 2), (2, 2)] {
+            for error in on_grid(grid, |grid| {
+                let closure = Closure { checkpoints: Some(&to), ..Closure::new(semiring) };
+                closure.resume(&mut dealt(grid, whole.as_ref(), block)?).map(|_| ())
+            }) {
+                let error = error.unwrap_err();
+                assert_eq!(error.code(), "bad-file");
+                assert!(error.to_string().contains(text), "{error}");
+            }
+        }
+    }
+    for error in on_grid((2, 1), |grid| {
+        let closure = Closure { checkpoints: Some(&to), ..Closure::new(semiring) };
+        closure.run(&mut dealt(grid, whole.as_ref(), block)?)
     }) {
-        assert_eq!(error.unwrap_err().code(), "bad-file");
+        let error = error.unwrap_err();
+        assert_eq!(error.code(), "unsupported");
+        assert!(error.to_string().contains("has states"), "{error}");
+    }
+}
+
+#[test]
+fn rounded_weights_that_make_paths_better_are_refused_on_every_grid() {
+    let refused = |semiring, whole: &tilewright::DynMatrix, grid: (usize, usize)| {
+        let all = on_grid(grid, |grid| Closure::new(semiring).run(&mut dealt(grid, whole.as_ref(), 4)?));
+        let all: Vec<_> =
+            all.into_iter().map(|done| done.map_err(|error| (error.code(), error.to_string()))).collect();
+        assert!(all.iter().all(|done| *done == all[0]), "{all:?}");
+        all[0].clone().err()
+    };
+    for &grid in GRIDS {
+        for (semiring, gain, other) in [
+            (SemiringId::MinPlus, -1e-9, 1e9),
+            (SemiringId::MaxPlus, 1e-9, -1e9),
+            (SemiringId::MaxTimes, 1.5, 0.5),
+            (SemiringId::MinTimes, 0.5, 1.5),
+        ] {
+            let mut whole = Matrix::filled(9, 9, other).unwrap();
+            assert!(refused(semiring, &whole.clone().into(), grid).is_none(), "{semiring} on {grid:?}");
+            whole[(8, 2)] = gain;
+            let Some((code, text)) = refused(semiring, &whole.into(), grid) else {
+                panic!("{semiring} on {grid:?}")
+            };
+            assert_eq!(code, "unsupported");
+            assert!(text.contains("an edge that makes paths better"), "{text}");
+        }
+        // Integers and bottlenecks are exact.
+        let mut whole = Matrix::filled(9, 9, 5_i32).unwrap();
+        whole[(8, 2)] = -1;
+        assert!(refused(SemiringId::MinPlus, &whole.into(), grid).is_none());
+        let mut whole = Matrix::filled(9, 9, 5.0_f32).unwrap();
+        whole[(8, 2)] = -1.0;
+        assert!(refused(SemiringId::MaxMin, &whole.into(), grid).is_none());
     }
 }

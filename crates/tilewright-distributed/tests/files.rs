@@ -58,12 +58,14 @@ fn elements_are_converted_on_the_way() {
     for found in on_grid((1, 2), |grid| store::read(grid, &path, 2, DType::F32, Extremes::Absent)?.gather()) {
         assert!(same_bits(found.unwrap().as_ref(), expected.as_ref()));
     }
-    // Fractions are no integers, and the rank that saw one is named.
+    // Fractions are no integers, and the first is named by its place in the whole matrix.
     for refused in
         on_grid((1, 2), |grid| store::read(grid, &path, 2, DType::I32, Extremes::Absent).map(|_| ()))
     {
-        let text = refused.unwrap_err().to_string();
-        assert!(text.starts_with("reading the matrix on") && text.contains("rank (0)"), "{text}");
+        let error = refused.unwrap_err();
+        assert_eq!(error.code(), "conversion");
+        let text = error.to_string();
+        assert!(text.starts_with("element [") && text.ends_with("cannot be represented as i32"), "{text}");
     }
 }
 
@@ -116,11 +118,33 @@ fn files_that_are_none_are_named() {
         on_grid((1, 2), |grid| store::read(grid, &blocks, 4, DType::F32, Extremes::Refuse).map(|_| ()))
     {
         let text = error.unwrap_err().to_string();
-        assert!(
-            text.starts_with("reading the matrix on")
-                && text.contains("rank (1)")
-                && text.contains("00002-00001.npy"),
-            "{text}"
-        );
+        assert!(text.contains("rank 1 on") && text.contains("00002-00001.npy"), "{text}");
+    }
+}
+
+#[test]
+fn blocks_of_another_size_or_type_are_refused() {
+    let desk = tempfile::tempdir().unwrap();
+    let blocks = desk.path().join("blocks");
+    let whole = weights(SemiringId::MinPlus, DType::F32, 9, 9);
+    for (rows, cols, dtype) in
+        [(3, 4, DType::F32), (4, 1, DType::F32), (5, 4, DType::F32), (4, 4, DType::F64)]
+    {
+        for done in on_grid((1, 2), |grid| store::write(&dealt(grid, whole.as_ref(), 4)?, &blocks)) {
+            done.unwrap();
+        }
+        let other = weights(SemiringId::MinPlus, dtype, rows, cols);
+        let spec = Spec::parse(blocks.join("00001-00000.npy")).unwrap();
+        files::write(&spec, other.as_ref(), &WriteOptions::default()).unwrap();
+        for (grid, block) in [((1, 1), 4), ((1, 2), 4), ((2, 2), 3)] {
+            for error in on_grid(grid, |grid| {
+                store::read(grid, &blocks, block, DType::F32, Extremes::Refuse).map(|_| ())
+            }) {
+                let error = error.unwrap_err();
+                assert_eq!(error.code(), "bad-file");
+                let text = error.to_string();
+                assert!(text.contains("00001-00000.npy") && text.contains("says 4x4 of f32"), "{text}");
+            }
+        }
     }
 }

@@ -100,3 +100,30 @@ fn cycles_keep_their_weight_and_what_has_no_keys_is_refused() {
     let text = run(SemiringId::MinPlus, Matrix::filled(9, 9, 1_i64 << 60).unwrap().into());
     assert!(text.contains("leave 64 bits"), "{text}");
 }
+
+#[test]
+fn a_cycle_through_all_vertices_is_found() {
+    for n in [1, 2, 3, 4, 7, 8] {
+        for (semiring, absent, best) in
+            [(SemiringId::MinPlus, i32::MAX, -1), (SemiringId::MaxPlus, i32::MIN, 1)]
+        {
+            let mut whole = Matrix::filled(n, n, absent).unwrap();
+            for from in 0..n {
+                whole[(from, (from + 1) % n)] = if from == 0 { best } else { 0 };
+            }
+            let whole = DynMatrix::from(whole);
+            for &(rows, cols) in GRIDS {
+                for error in on_grid((rows, cols), |grid| {
+                    let w = dealt(grid, whole.as_ref(), 2)?;
+                    Closure::new(semiring).run_with_predecessors(&w).map(|_| ())
+                }) {
+                    assert_eq!(
+                        error.unwrap_err().code(),
+                        "negative-cycle",
+                        "{semiring} of {n} on {rows}x{cols}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -58,7 +58,7 @@ pub fn why_not(compiler: &Compiler, driver: DriverVersion, device: ComputeCapabi
 }
 
 /// Of several compilers, in the order in which they are found, the number of the first that is asked.
-pub fn first_that_will_do(
+pub(crate) fn first_that_will_do(
     compilers: &[&Compiler],
     driver: DriverVersion,
     device: ComputeCapability,

@@ -12,12 +12,17 @@ pub mod locate;
 mod nvrtc;
 mod program_ptx;
 mod resources;
+// Its tables of functions are made in `tilewright-cuda` as well, which alone needs them.
+#[doc(hidden)]
 pub mod table;
 mod tool;
 
 pub use cache::{CacheInfo, CacheKey, Checks, CubinCache, Programs, cached_file, directory_of_user};
 pub use compilers::{Compiler, DriverVersion};
-pub use cubin::{CompiledKernel, Cubin, InvalidCubin, REUSE_COMPILERS, Spills, reuse_operands};
+pub use cubin::{CompiledKernel, Cubin, InvalidCubin, Spills};
+// `tilewright-cuda` alone needs them.
+#[doc(hidden)]
+pub use cubin::{REUSE_COMPILERS, reuse_operands};
 pub use device_code::{CompilerOptions, DeviceCode, MathMode};
 pub use locate::{Component, Location, Rule};
 pub use nvrtc::{Compiled, DEFAULT_OPTIONS, Nvrtc, NvrtcBuild, NvrtcVersion, Output, Source};

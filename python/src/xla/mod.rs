@@ -76,7 +76,14 @@ unsafe fn answer(frame: *mut CallFrame, compute: fn(&Call<'_>) -> Result<(), Err
     match catch_unwind(AssertUnwindSafe(|| compute(&call))) {
         Ok(Ok(())) => null_mut(),
         Ok(Err(error)) => call.error(&error),
-        Err(_) => call.failure("a product panicked, which is an error of Tilewright's", 13),
+        Err(panic) => {
+            let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+                (Some(text), _) => *text,
+                (None, Some(text)) => text.as_str(),
+                (None, None) => "no text",
+            };
+            call.failure(&format!("a product panicked, which is an error of Tilewright's: {text}"), 13)
+        }
     }
 }
 

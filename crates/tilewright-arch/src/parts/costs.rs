@@ -213,7 +213,7 @@ const HOPPER: PartCosts = PartCosts {
     constant_address: 2.0,
     l2_bytes: 128.0,
     l2_bytes_written: 32.0,
-    l2_bytes_of_chip: Some(4800.0),
+    l2_bytes_of_chip: Some(5400.0),
     atomic_sectors_of_chip: Some(52.0),
     dram_reading: 0.93,
     dram_copying: 0.82,
@@ -229,7 +229,7 @@ const HOPPER: PartCosts = PartCosts {
         l2: range(260.0, 306.0),
         dram: range(600.0, 900.0),
         atomic: range(300.0, 522.0),
-        barrier: range(15.0, 80.0),
+        barrier: range(14.6, 80.0),
     },
     ..VOLTA
 };

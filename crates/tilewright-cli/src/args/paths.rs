@@ -34,7 +34,7 @@ GPUs: cuda closes the matrix on the GPU, by the same steps, and gives the same w
 processor's. emulator executes the same kernels here, which is slow.
 
 Many ranks: mpiexec -n 8 tilewright paths ... --distributed 2x4 deals blocks of the matrix to eight processes, which close it together. They read and write one .npy file, or a folder of \
-blocks. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names. With --plan no mpiexec is needed. --predecessors takes integers under min-plus or max-plus.
+blocks. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names. With --plan no mpiexec is needed. --predecessors takes integers under min-plus or max-plus. Floats take no edge that makes paths better. A folder of states is gone on from with --resume, or refused.
 
 Memory: the result takes n x n elements; a matrix of edges becomes the result where nothing else is asked for. What is needed is compared with what is free before anything is computed.
 

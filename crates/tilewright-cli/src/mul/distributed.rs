@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     progress::Progress,
     ranks::{
-        self, refuse, refuse_same,
+        self, refuse, refuse_same, refuse_text,
         report::{Planned, Problem, Summary},
     },
 };
@@ -77,11 +77,15 @@ impl<'a> Asked<'a> {
             ("--result-type", args.result_type.is_some()),
             ("--kernel", args.kernel.is_some()),
             ("--math", args.math != Math::Full),
+            ("--scale-a", args.scale_a.is_some()),
+            ("--scale-b", args.scale_b.is_some()),
+            ("--max-steps", args.max_steps.is_some()),
+            ("--max-time", args.max_time.is_some()),
             ("--verify", args.verify),
-            ("--format-in", args.text.format_in.is_some()),
             ("--format-out", args.format_out.is_some()),
             ("--gpu", args.gpu.is_some()),
         ])?;
+        refuse_text(&args.text)?;
         let semiring = args.semiring.built_in().ok_or_else(|| {
             Failure::usage(
                 "a semiring that is given by its text, with --distributed",

@@ -211,8 +211,13 @@ fn read_bias(input: &Input, asked: &Resolved, dtype: DType) -> Result<Stack, Fai
     Ok(source.read_as(bias, dtype, &asked.reading)?)
 }
 
-/// Scales are f32; other numbers become them.
+/// Scales are one matrix of f32; other numbers become them.
 fn read_scales(input: &Input, asked: &Resolved) -> Result<Stack, Failure> {
     let source = Source::open(input, &asked.reading)?;
-    Ok(source.read_as(source.read(&asked.reading)?, DType::F32, &asked.reading)?)
+    let scales = source.read(&asked.reading)?;
+    if scales.shape().len() > 2 {
+        let what = format!("scales are {}, a stack of matrices", extents(scales.shape()));
+        return Err(Failure::usage(what, "give scales of one or two dimensions"));
+    }
+    Ok(source.read_as(scales, DType::F32, &asked.reading)?)
 }

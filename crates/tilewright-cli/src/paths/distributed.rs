@@ -6,7 +6,7 @@ use crate::{
     failure::Failure,
     progress::Progress,
     ranks::{
-        self, refuse, refuse_same,
+        self, refuse, refuse_nested, refuse_same, refuse_text,
         report::{Planned, Problem, Summary},
     },
 };
@@ -15,7 +15,7 @@ use std::{
     time::Instant,
 };
 use tilewright::{
-    Backend, DType, Error, ErrorKind, Extremes, Options, SemiringId, Value, files,
+    Backend, DType, Error, ErrorKind, Extremes, Options, SemiringId, Value,
     paths::{DynPaths, Method, Options as PathOptions},
 };
 use tilewright_distributed::{
@@ -58,7 +58,6 @@ pub fn run(args: &Paths, shape: Shape, common: &Common) -> Result<(), Failure> {
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Paths, shape: Shape) -> Result<Self, Failure> {
-        let text = &args.text;
         refuse(&[
             ("--from", args.from.is_some()),
             ("--pairs", args.pairs.is_some()),
@@ -71,20 +70,19 @@ impl<'a> Asked<'a> {
             ("--input edges", args.input == PathsInput::Edges),
             ("--method dijkstra", args.method == Method::Dijkstra),
             ("--repeat", args.repeat > 1),
-            ("--format-in", text.format_in.is_some()),
         ])?;
+        refuse_text(&args.text)?;
         if args.predecessors.is_some() && args.checkpoint.is_some() {
             let hint = "leave out one of both: states have no predecessors";
             return Err(Failure::usage("--checkpoint with --predecessors", hint));
         }
         let output = ranks::output(args.output.as_ref())?;
         let predecessors = ranks::output(args.predecessors.as_ref())?;
-        if let (Some(d), Some(p)) = (&output, &predecessors)
-            && files::is_same_file(d, p)
-        {
-            let what = format!("-o and --predecessors both write to {}", d.display());
-            return Err(Failure::usage(what, "choose two names"));
-        }
+        refuse_nested(&[
+            ("-o", output.as_deref()),
+            ("--predecessors", predecessors.as_deref()),
+            ("--checkpoint", args.checkpoint.as_deref().map(Path::new)),
+        ])?;
         let random = args.graph.to_str().and_then(|name| name.strip_prefix("random:"));
         let source = match random.and_then(|count| count.parse().ok()) {
             Some(n) => Source::Random(n),
@@ -164,8 +162,13 @@ impl<'a> Asked<'a> {
             output.as_ref().map_or(Ok(()), |output| store::check_writable(group, output, dtype))?;
         }
         let checkpoints = self.args.checkpoint.as_ref().map(|folder| Checkpoints::new(folder, 0));
+        if let Some(to) = checkpoints.as_ref().filter(|_| !self.args.resume)
+            && to.has_states(group)?
+        {
+            return Err(self.has_states());
+        }
         let start = Instant::now();
-        let (mut d, done) = self.matrix(&grid, size, checkpoints.as_ref())?;
+        let mut d = self.matrix(&grid, size)?;
         let read_seconds = start.elapsed().as_secs_f64();
 
         let start = Instant::now();
@@ -180,13 +183,17 @@ impl<'a> Asked<'a> {
             ..Options::default()
         };
         let closure = Closure { options, checkpoints: checkpoints.as_ref(), ..Closure::new(self.semiring()) };
-        let closed = match (done, &self.predecessors) {
-            (Some(done), _) => closure.run_from(&mut d, done).map(|()| None),
-            (None, None) => closure.run(&mut d).map(|()| None),
-            (None, Some(_)) => closure.run_with_predecessors(&d).map(Some),
+        let mut resumed_after = None;
+        let closed = match (&self.predecessors, self.args.resume) {
+            (Some(_), _) => closure.run_with_predecessors(&d).map(Some),
+            (None, false) => closure.run(&mut d).map(|()| None),
+            (None, true) => closure.resume(&mut d).map(|done| {
+                resumed_after = done;
+                None
+            }),
         };
         progress.finish();
-        let closed = closed.map_err(|error| super::named_by(error, |vertex| vertex.to_string()))?;
+        let closed = closed.map_err(failure)?;
         let (d, predecessors) = match closed {
             Some(found) => (found.distances, Some(found.predecessors)),
             None => (d, None),
@@ -204,7 +211,6 @@ impl<'a> Asked<'a> {
         let planned = Planned { received_bytes: grid.received_by_all()?, ..self.planned(size)? };
         let name = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let (output, predecessors_output) = (name(&self.output), name(&self.predecessors));
-        let resumed_after = done;
         let summary = Summary {
             planned,
             resumed_after,
@@ -217,20 +223,17 @@ impl<'a> Asked<'a> {
         if is_first { summary.print(common) } else { Ok(()) }
     }
 
-    /// The weights, or the newest state of this closure and how many steps are done in it.
-    fn matrix<'g>(
-        &self,
-        grid: &'g Grid<'g>,
-        size: Size,
-        checkpoints: Option<&Checkpoints>,
-    ) -> Result<(DistMatrix<'g>, Option<usize>), Error> {
-        let Size { n, dtype, block } = size;
-        if let Some(from) = checkpoints.filter(|_| self.args.resume)
-            && let Some((d, done)) = from.resume(grid, self.semiring(), n, block, dtype)?
-        {
-            return Ok((d, Some(done)));
-        }
-        let d = match &self.source {
+    /// A folder of states is not for another run.
+    fn has_states(&self) -> Failure {
+        let folder = self.args.checkpoint.as_ref().map_or(Path::new(""), Path::new);
+        let what = format!("--checkpoint {} has the states of an earlier run", folder.display());
+        Failure::usage(what, "go on from them with --resume, or choose another folder")
+    }
+
+    /// The weights.
+    fn matrix<'g>(&self, grid: &'g Grid<'g>, size: Size) -> Result<DistMatrix<'g>, Error> {
+        let Size { dtype, block, .. } = size;
+        match &self.source {
             Source::Random(n) => {
                 let made = || {
                     let mut d = DistMatrix::zeros(grid, dtype, *n, *n, block)?;
@@ -240,11 +243,18 @@ impl<'a> Asked<'a> {
                     })?;
                     Ok(d)
                 };
-                grid.world().agree(made(), "making the weights")?
+                grid.world().agree(made(), "making the weights")
             }
-            Source::File(path) => read(grid, path, block, dtype, self.semiring())?,
-        };
-        Ok((d, None))
+            Source::File(path) => read(grid, path, block, dtype, self.semiring()),
+        }
+    }
+}
+
+/// A cycle is named, and what bounds the number of edges is not: one process alone does that.
+fn failure(error: Error) -> Failure {
+    match super::named_by(error, |vertex| vertex.to_string()) {
+        Failure::Check { what, .. } => Failure::Check { what, hint: "correct a weight".into() },
+        other => other,
     }
 }
 

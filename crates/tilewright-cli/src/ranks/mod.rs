@@ -2,7 +2,10 @@
 
 pub mod report;
 
-use crate::{args::Common, failure::Failure};
+use crate::{
+    args::{Common, TextFiles},
+    failure::Failure,
+};
 use std::path::{Path, PathBuf};
 use tilewright::files;
 use tilewright_distributed::{Group, Mpi, Shape, launched, store, threads};
@@ -45,6 +48,45 @@ pub fn refuse(options: &[(&str, bool)]) -> Result<(), Failure> {
         }
         None => Ok(()),
     }
+}
+
+/// Refuses what says how files of text are read: ranks read none.
+pub fn refuse_text(text: &TextFiles) -> Result<(), Failure> {
+    refuse(&[
+        ("--format-in", text.format_in.is_some()),
+        ("--delimiter", text.delimiter.is_some()),
+        ("--skip-rows", text.skip_rows > 0),
+        ("--decimal-comma", text.decimal_comma),
+        ("--comments", text.comments.is_some()),
+        ("--trim", text.trim),
+    ])
+}
+
+/// Refuses outputs of which one would replace another, or what lies in it.
+pub fn refuse_nested(outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    let given: Vec<(&str, &Path)> =
+        outputs.iter().filter_map(|&(option, path)| path.map(|path| (option, path))).collect();
+    for (at, &(one, a)) in given.iter().enumerate() {
+        for &(other, b) in &given[at + 1..] {
+            if files::is_same_file(a, b) || whole(a) == whole(b) {
+                let what = format!("{one} and {other} both write to {}", a.display());
+                return Err(Failure::usage(what, "choose two names"));
+            }
+            if whole(a).starts_with(whole(b)) || whole(b).starts_with(whole(a)) {
+                let what = format!("{one} {} and {other} {} lie in one another", a.display(), b.display());
+                return Err(Failure::usage(
+                    what,
+                    "choose folders side by side: they are replaced as a whole",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The path from the root on.
+fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// A `.npy` file to write, or a folder of blocks.

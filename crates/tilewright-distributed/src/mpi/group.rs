@@ -156,9 +156,12 @@ impl<H: Handle> Group for Communicator<H> {
         Ok(Box::new(Self::of(Rc::clone(&self.session), handle, true)?))
     }
 
-    fn broadcast(&self, mut buffer: Buffer, root: usize) -> Result<Box<dyn Pending>, Error> {
+    fn broadcast(&self, buffer: Buffer, root: usize) -> Result<Box<dyn Pending>, Error> {
         let byte = self.session.known.byte;
-        let mut requests = Vec::new();
+        let (session, requests) = (Rc::clone(&self.session), Vec::new());
+        // It owns the buffer before anything may write to it, and leaks it where a later piece fails.
+        let mut sending = Box::new(Sending { session, rank: self.rank, requests, buffer });
+        let Sending { requests, buffer, .. } = &mut *sending;
         for piece in buffer.as_mut_slice().chunks_mut(PIECE) {
             let (mut request, len) = (H::NONE, piece.len() as c_int);
             // SAFETY: the bytes stay where they are until the request is waited for: the buffer is owned by what is returned, and leaks where that is not possible.
@@ -169,7 +172,7 @@ impl<H: Handle> Group for Communicator<H> {
             self.check("a broadcast", code)?;
             requests.push(request);
         }
-        Ok(Box::new(Sending { session: Rc::clone(&self.session), rank: self.rank, requests, buffer }))
+        Ok(sending)
     }
 
     fn exchange(&self, mine: &[u8]) -> Result<Vec<u8>, Error> {

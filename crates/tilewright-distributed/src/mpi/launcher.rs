@@ -4,11 +4,11 @@ use tilewright::{Error, ErrorKind};
 
 const OPEN_MPI: &str = "OMPI_COMM_WORLD_SIZE";
 
-/// What launchers say of the number of ranks.
+/// What launchers say of the number of ranks: the first that says something decides. Slurm counts within a step, which `srun` begins: an allocation alone starts no ranks.
 const SIZES: &[(&str, &str)] = &[
     ("PMI_SIZE", "MPICH's or Intel's mpiexec"),
     (OPEN_MPI, "Open MPI's mpirun"),
-    ("SLURM_NTASKS", "Slurm"),
+    ("SLURM_STEP_NUM_TASKS", "Slurm"),
     ("WORLD_SIZE", "torchrun"),
 ];
 
@@ -33,11 +33,11 @@ pub(super) fn check(size: usize, library: &str) -> Result<(), Error> {
 pub(super) fn of_many(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<(&'static str, &'static str, usize)> {
-    let many = |&(name, launcher): &(&'static str, &'static str)| {
-        let ranks = variable(name)?.trim().parse().ok()?;
-        (ranks > 1).then_some((name, launcher, ranks))
+    let said = |&(name, launcher): &(&'static str, &'static str)| {
+        let ranks: usize = variable(name)?.trim().parse().ok()?;
+        Some((name, launcher, ranks))
     };
-    SIZES.iter().find_map(many)
+    SIZES.iter().find_map(said).filter(|&(_, _, ranks)| ranks > 1)
 }
 
 fn found(size: usize, library: &str, variable: impl Fn(&str) -> Option<String>) -> Result<(), Error> {
@@ -78,5 +78,17 @@ mod tests {
         assert!(found(4, "libmpi.so.40", set("PMI_SIZE")).is_ok());
         assert!(found(1, "libmpi.so.40", |_| Some("1".into())).is_ok());
         assert!(found(1, "libmpi.so.40", |_| None).is_ok());
+    }
+
+    #[test]
+    fn the_first_launcher_that_says_something_decides() {
+        let said = |known: &'static [(&'static str, &'static str)]| {
+            let value = |asked: &str| known.iter().find(|(name, _)| *name == asked);
+            of_many(|asked| value(asked).map(|(_, count)| (*count).to_owned())).map(|(_, _, ranks)| ranks)
+        };
+        assert_eq!(said(&[("PMI_SIZE", "1"), ("SLURM_NTASKS", "4"), ("SLURM_STEP_NUM_TASKS", "4")]), None);
+        assert_eq!(said(&[("SLURM_NTASKS", "4")]), None);
+        assert_eq!(said(&[("SLURM_NTASKS", "8"), ("SLURM_STEP_NUM_TASKS", "4")]), Some(4));
+        assert_eq!(said(&[("WORLD_SIZE", "2"), (OPEN_MPI, "3")]), Some(3));
     }
 }

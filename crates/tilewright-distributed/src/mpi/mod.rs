@@ -11,7 +11,10 @@ mod library;
 
 use crate::{fault, group::Group};
 use abi::Abi;
-use core::ffi::{c_int, c_void};
+use core::{
+    ffi::{c_int, c_void},
+    mem::ManuallyDrop,
+};
 use functions::{Functions, Handle};
 use group::{Communicator, World};
 use library::Found;
@@ -44,16 +47,15 @@ impl Mpi {
     /// # Errors
     /// `unavailable` where there is no MPI, and where the launcher belongs to another one: that gives every rank a world of its own. `device` where MPI fails.
     pub fn open() -> Result<Self, Error> {
-        let found = library::find()?;
+        // A library that is unloaded takes the threads of MPI with it: it stays, however this ends.
+        let found = ManuallyDrop::new(library::find()?);
         let world: Box<dyn World> = match found.abi {
             Abi::Mpich => Box::new(join::<c_int>(&found, Abi::mpich())?),
             Abi::Standard => Box::new(join::<*mut c_void>(&found, Abi::standard())?),
             Abi::OpenMpi => Box::new(join::<*mut c_void>(&found, Abi::open_mpi(&found.library)?)?),
         };
         launcher::check(world.group().size(), &found.name)?;
-        // A library that is unloaded takes the threads of MPI with it.
-        core::mem::forget(found.library);
-        Ok(Self { world, library: found.name })
+        Ok(Self { world, library: found.name.clone() })
     }
 
     /// All ranks.

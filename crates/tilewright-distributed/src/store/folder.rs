@@ -12,7 +12,7 @@ use std::{
 };
 use tilewright::{
     DType, Error, ErrorKind, Extremes,
-    files::{self, ReadOptions, Spec, WriteOptions},
+    files::{self, Input, ReadOptions, Spec, WriteOptions},
 };
 
 const MANIFEST: &str = "blocks.json";
@@ -37,6 +37,8 @@ pub(crate) struct State {
     pub semiring: String,
     /// Steps that are done.
     pub done: usize,
+    /// What tells the weights that it began with from others.
+    pub weights: String,
 }
 
 impl Manifest {
@@ -73,33 +75,54 @@ fn file(folder: &Path, (row, col): (usize, usize)) -> PathBuf {
     folder.join(format!("{row:05}-{col:05}.npy"))
 }
 
-/// Reads this rank's blocks from a folder whose blocks have `stored` rows and columns.
+/// Reads this rank's blocks from a folder whose blocks have `stored` rows and columns of type `dtype`.
 pub(super) fn read(
     d: &mut DistMatrix<'_>,
     folder: &Path,
-    stored: usize,
+    (stored, dtype): (usize, DType),
     extremes: Extremes,
 ) -> Result<(), Error> {
+    let (rows, cols) = (d.rows().len, d.cols().len);
     d.fill(|block, mut part| {
         for row in overlapped(&block.rows, stored) {
             for col in overlapped(&block.cols, stored) {
                 let path = file(folder, (row, col));
                 let input = files::read(&Spec::parse(&path)?, &ReadOptions::default())?;
+                check_block(
+                    &path,
+                    &input,
+                    (stored.min(rows - row * stored), stored.min(cols - col * stored)),
+                    dtype,
+                )?;
                 let (from_rows, to_rows) = shared(&block.rows, row * stored, input.layout().rows);
                 let (from_cols, to_cols) = shared(&block.cols, col * stored, input.layout().cols);
                 let (height, width) = (from_rows.len(), from_cols.len());
-                let short = || bad(folder, format!("{} has too few elements", path.display()));
-                let from = input.as_ref().window(from_rows.start, from_cols.start, height, width);
+                let from = input.as_ref().window(from_rows.start, from_cols.start, height, width)?;
                 let to = part.reborrow().window(to_rows.start, to_cols.start, height, width)?;
-                copy(from.map_err(|_| short())?, to, extremes)?;
-                if (row + 1) * stored < block.rows.end && to_rows.end < (row + 1) * stored - block.rows.start
-                {
-                    return Err(short());
-                }
+                copy(
+                    from,
+                    to,
+                    (block.rows.start + to_rows.start, block.cols.start + to_cols.start),
+                    extremes,
+                )?;
             }
         }
         Ok(())
     })
+}
+
+/// Refuses a block of another size or type than the folder says.
+fn check_block(path: &Path, input: &Input, (rows, cols): (usize, usize), dtype: DType) -> Result<(), Error> {
+    let (layout, found) = (input.layout(), input.dtype());
+    if (layout.rows, layout.cols, found) == (rows, cols, dtype) {
+        return Ok(());
+    }
+    let problem = format!(
+        "it is {}x{} of {found}, but {MANIFEST} beside it says {rows}x{cols} of {dtype}",
+        layout.rows, layout.cols
+    );
+    let hint = Some("write the folder again: its files belong to different matrices".into());
+    Err(ErrorKind::BadFile { path: path.to_path_buf(), problem, hint }.into())
 }
 
 /// The blocks of a folder that a range of indices needs.

@@ -67,7 +67,7 @@ fn open(path: &Path) -> Result<Input, Error> {
 /// Reads a matrix in blocks of `block` rows and columns, each rank its own. Elements become `dtype`; `extremes` says what infinities become among integers.
 ///
 /// # Errors
-/// The same at every rank: `bad-file`; `device`, which names the rank.
+/// The same at every rank: `io`, `bad-file`, `conversion`; `device`, which names the rank.
 pub fn read<'g>(
     grid: &'g Grid<'g>,
     path: &Path,
@@ -78,34 +78,58 @@ pub fn read<'g>(
     let found = stored(grid.world(), path)?;
     let read = || {
         let mut d = DistMatrix::zeros(grid, dtype, found.rows, found.cols, block)?;
-        match found.block {
-            Some(stored) => folder::read(&mut d, path, stored, extremes)?,
-            None => {
-                let input = open(path)?;
-                let whole = input.as_ref();
-                d.fill(|block, part| {
-                    let (rows, cols) = (&block.rows, &block.cols);
-                    copy(whole.window(rows.start, cols.start, rows.len(), cols.len())?, part, extremes)
-                })?;
-            }
-        }
+        fill(&mut d, path, &found, extremes)?;
         Ok(d)
     };
     grid.world().agree(read(), "reading the matrix")
 }
 
-/// Copies elements, and converts them where their types differ.
-fn copy(from: DynRef<'_>, mut to: tilewright::DynMut<'_>, extremes: Extremes) -> Result<(), Error> {
+/// As [`read`], into a matrix of the same size and type.
+pub(crate) fn read_into(d: &mut DistMatrix<'_>, path: &Path) -> Result<(), Error> {
+    let world = d.grid().world();
+    let found = stored(world, path)?;
+    let filled = fill(d, path, &found, Extremes::Refuse);
+    world.agree(filled, "reading the matrix")
+}
+
+/// Reads this rank's blocks.
+fn fill(d: &mut DistMatrix<'_>, path: &Path, found: &Stored, extremes: Extremes) -> Result<(), Error> {
+    if let Some(stored) = found.block {
+        return folder::read(d, path, (stored, found.dtype), extremes);
+    }
+    let input = open(path)?;
+    let whole = input.as_ref();
+    d.fill(|block, part| {
+        let (rows, cols) = (&block.rows, &block.cols);
+        let from = whole.window(rows.start, cols.start, rows.len(), cols.len())?;
+        copy(from, part, (rows.start, cols.start), extremes)
+    })
+}
+
+/// Copies elements, and converts them where their types differ. An error names the element by its place in the whole matrix, where `to` begins at `first`.
+fn copy(
+    from: DynRef<'_>,
+    mut to: tilewright::DynMut<'_>,
+    first: (usize, usize),
+    extremes: Extremes,
+) -> Result<(), Error> {
     if from.dtype() == to.dtype() {
         return to.copy_from(from);
     }
-    to.copy_from(from.convert(to.dtype(), extremes)?.as_ref())
+    let converted = from.convert(to.dtype(), extremes).map_err(|error| match error.kind() {
+        ErrorKind::Conversion { row, col, value, to } => {
+            let (row, col, value) = (first.0 + row, first.1 + col, value.clone());
+            Error::from(ErrorKind::Conversion { row, col, value, to: *to })
+        }
+        _ => error,
+    })?;
+    to.copy_from(converted.as_ref())
 }
 
 /// Writes a matrix to a file whose name ends in `.npy`, or to a folder of blocks: to a temporary name beside it, which then takes its place. Every rank writes its own.
 ///
 /// # Errors
-/// The same at every rank: `device` names the rank that could not write. What was there is whole then, and nothing temporary remains.
+/// The same at every rank: `io` and `bad-file` name the rank that could not write, and so does `device`. What was there is whole then, and nothing temporary remains.
 pub fn write(d: &DistMatrix<'_>, path: &Path) -> Result<(), Error> {
     if is_file(path) { npy::write(d, path) } else { folder::write(d, path) }
 }

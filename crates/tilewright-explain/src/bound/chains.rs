@@ -3,7 +3,7 @@
 //! A piece of straight code takes at least as long as its longest chain. A loop without barriers may go round while results of the round before
 //! are still under way, so that at least only what is carried from round to round counts.
 
-use super::code::{Function, Piece, Step};
+use super::code::{Function, Piece, Step, is_block_barrier};
 use std::collections::HashMap;
 use tilewright_arch::parts::{CycleRange, Latencies};
 
@@ -136,8 +136,9 @@ impl Timing<'_> {
     }
 }
 
+/// Whether a warp waits here for others of its block.
 fn is_barrier(step: &Step<'_>) -> bool {
-    matches!(step.base(), "bar" | "barrier")
+    is_block_barrier(step.opcode) && !step.has("arrive")
 }
 
 /// A piece whose registers are numbers.
@@ -253,5 +254,13 @@ mod tests {
         let fma = l.shared.low.max(l.barrier.low) + l.arithmetic.low;
         assert_eq!(chains.low.cycles(), fma);
         assert!(chains.low.of(Wait::Long) == 0.0);
+    }
+
+    #[test]
+    fn lanes_of_a_warp_do_not_wait_at_a_barrier_of_their_own() {
+        let body = "L: add.f32 %f1, %f1, %f2; bar.warp.sync 1; @%p1 bra L;";
+        let (chains, l) = chains_of(body, 3.0);
+        assert_eq!(chains.low.cycles(), 3.0 * l.arithmetic.low);
+        assert!(chains.likely.of(Wait::Barrier) == 0.0);
     }
 }

@@ -1,5 +1,6 @@
 //! The instructions of a kernel with what they read and write, in straight pieces.
 
+use std::collections::HashSet;
 use tilewright_emulator::parse::ast::{FunctionKind, Instruction, Module, Operand, Statement};
 
 /// A function in pieces that are entered at their beginning alone.
@@ -18,6 +19,8 @@ pub struct Piece<'a> {
 pub struct Step<'a> {
     pub ptx_line: u32,
     pub opcode: &'a str,
+    /// Whether a predicate may take lanes out.
+    pub is_guarded: bool,
     /// Registers that it writes.
     pub writes: Vec<&'a str>,
     /// Registers of addresses.
@@ -43,6 +46,7 @@ impl<'a> Step<'a> {
         let mut step = Self {
             ptx_line: instruction.line,
             opcode: instruction.opcode,
+            is_guarded: instruction.guard.is_some(),
             writes: Vec::new(),
             places: Vec::new(),
             reads: instruction.guard.iter().map(|guard| guard.predicate).collect(),
@@ -83,6 +87,19 @@ impl<'a> Step<'a> {
             Operand::Address(parts) => parts.iter().for_each(|part| self.walk(part, To::Place)),
         }
     }
+}
+
+/// Whether warps of a block meet here. Those of a cluster meet elsewhere, and lanes of a warp need nobody.
+pub fn is_block_barrier(opcode: &str) -> bool {
+    let mut words = opcode.split('.');
+    let is_barrier = matches!(words.next(), Some("bar" | "barrier"));
+    is_barrier && matches!(words.next(), Some("cta" | "sync" | "red" | "arrive"))
+}
+
+/// The lines of the PTX whose instructions have a guard.
+pub fn guarded(functions: &[Function<'_>]) -> HashSet<u32> {
+    let steps = functions.iter().flat_map(|function| &function.pieces).flat_map(|piece| &piece.steps);
+    steps.filter(|step| step.is_guarded).map(|step| step.ptx_line).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -144,4 +161,28 @@ fn pieces<'a>(body: &[Statement<'a>]) -> Vec<Piece<'a>> {
         }
     }
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_warps_of_a_block_meet_at_its_barriers() {
+        for opcode in [
+            "bar.sync",
+            "bar.red.popc.u32",
+            "bar.arrive",
+            "bar.cta.sync",
+            "barrier.sync",
+            "barrier.cta.arrive",
+        ] {
+            assert!(is_block_barrier(opcode), "{opcode}");
+        }
+        for opcode in
+            ["bar.warp.sync", "barrier.cluster.arrive", "barrier.cluster.wait.aligned", "mbarrier.init"]
+        {
+            assert!(!is_block_barrier(opcode), "{opcode}");
+        }
+    }
 }

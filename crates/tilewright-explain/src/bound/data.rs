@@ -11,15 +11,18 @@ pub fn lines(functions: &[Function<'_>]) -> HashSet<u32> {
 }
 
 fn of_function(function: &Function<'_>) -> Vec<u32> {
-    let steps = || function.pieces.iter().flat_map(|piece| &piece.steps);
+    let steps: Vec<&Step<'_>> = function.pieces.iter().flat_map(|piece| &piece.steps).collect();
     let mut wanted: HashSet<&str> = HashSet::new();
     let mut loaded: HashSet<&str> = HashSet::new();
     loop {
         let before = (wanted.len(), loaded.len());
-        for step in steps() {
+        // What is wanted goes against the order of the code, and what was loaded with it: few rounds are enough.
+        for step in steps.iter().rev() {
             if is_root(step) || step.writes.iter().any(|register| wanted.contains(register)) {
                 wanted.extend(&step.reads);
             }
+        }
+        for step in &steps {
             if is_load(step) || step.reads.iter().any(|register| loaded.contains(register)) {
                 loaded.extend(&step.writes);
             }
@@ -28,11 +31,11 @@ fn of_function(function: &Function<'_>) -> Vec<u32> {
             break;
         }
     }
-    let makes_data = |step: &&Step<'_>| {
+    let makes_data = |step: &&&Step<'_>| {
         step.writes.iter().any(|register| wanted.contains(register))
             && step.reads.iter().any(|register| loaded.contains(register))
     };
-    steps().filter(makes_data).map(|step| step.ptx_line).collect()
+    steps.iter().filter(makes_data).map(|step| step.ptx_line).collect()
 }
 
 /// Whether what it reads is wanted whatever becomes of its result.

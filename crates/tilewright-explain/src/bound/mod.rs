@@ -10,7 +10,7 @@ mod opcodes;
 mod predict;
 
 use crate::{case::Launch, model::*};
-use items::Item;
+use items::{Item, Lines};
 use std::collections::{BTreeMap, HashSet};
 use tilewright_arch::{Gpu, Part, PartCosts, WARP_SIZE, memory::global::SECTOR_BYTES};
 use tilewright_emulator::{AccessKind, Counters, InstructionCounters, parse::parse};
@@ -34,6 +34,10 @@ pub struct Executed<'a> {
 pub struct Touched {
     /// Touched at all.
     pub once: u64,
+    /// Loaded or updated.
+    pub loaded: u64,
+    /// Stored or updated.
+    pub stored: u64,
     /// Loaded by the first block, each once.
     pub by_first_block: u64,
 }
@@ -47,16 +51,16 @@ pub fn bound(executed: &Executed<'_>) -> Option<Bound> {
     }
     let module = parse(&launch.ptx).ok()?;
     let functions = code::functions(&module, &launch.entry);
-    let data = data::lines(&functions);
+    let known = Lines { data: data::lines(&functions), guarded: code::guarded(&functions) };
     let shape = Shape::new(executed);
-    let items = items::items(executed, &costs, &data);
-    let work = work(counters, &costs, &data, shape.warps);
+    let items = items::items(executed, &costs, &known);
+    let work = work(counters, &costs, &known.data, shape.warps);
     let mut parts = of_multiprocessor(executed, &items, &shape, work.count);
     parts.extend(of_chip(executed, &costs, &items, &shape, work.count));
     parts.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
     let cycles = parts.first()?.cycles;
-    parts.iter_mut().for_each(|part| part.share = part.cycles / cycles);
-    let busiest = parts.iter().find(|part| part.part != Part::Launch)?;
+    parts.iter_mut().for_each(|part| part.share = if cycles > 0.0 { part.cycles / cycles } else { 0.0 });
+    let busiest = parts.iter().find(|part| part.part != Part::Launch).or(parts.first())?;
     let (part, cycles_per_work) = (busiest.part, busiest.cycles_per_work);
     let chains = {
         let per_warp = |n: u64| n as f64 / shape.warps;
@@ -71,7 +75,7 @@ pub fn bound(executed: &Executed<'_>) -> Option<Bound> {
         rates: costs.basis.name(),
         sms: gpu.multiprocessors,
         clock_hz: (gpu.clock_hz > 0).then_some(gpu.clock_hz),
-        peak_share: items::peak_cycles(work.name, counters, &costs)
+        peak_share: items::peak_cycles(work.name, counters, &costs, &known.data)
             .map(|least| (least / cycles_per_work).min(1.0)),
         work,
         blocks_on_busiest_sm: shape.blocks_on_busiest,
@@ -98,7 +102,10 @@ pub struct Shape {
     pub warps: f64,
     pub warps_per_block: f64,
     pub multiprocessors: f64,
+    /// Blocks of the busiest multiprocessor, as they are likely.
     pub blocks_on_busiest: f64,
+    /// The same, at least, in blocks that do as much as the mean.
+    pub least_on_busiest: f64,
 }
 
 impl Shape {
@@ -109,13 +116,22 @@ impl Shape {
         let warps_per_block = (product(shape.block) / f64::from(WARP_SIZE)).ceil();
         let multiprocessors = f64::from(executed.gpu.multiprocessors);
         let even = blocks / multiprocessors;
-        // Where each block does the same, one multiprocessor has the blocks that are left over.
+        // Where each block does the same, one multiprocessor has the blocks that are left over. Counts that are multiples of
+        // the blocks do not prove it.
         let is_uniform = executed.counters.instructions.iter().all(|i| i.executions % blocks as u64 == 0);
         let blocks_on_busiest = if is_uniform { even.ceil() } else { even };
-        Self { blocks, warps: blocks * warps_per_block, warps_per_block, multiprocessors, blocks_on_busiest }
+        // One multiprocessor has as much as the mean at least, and one has the block that does most.
+        let least_on_busiest = even.max(1.0);
+        let warps = blocks * warps_per_block;
+        Self { blocks, warps, warps_per_block, multiprocessors, blocks_on_busiest, least_on_busiest }
     }
 
-    /// The part of all work that the busiest multiprocessor has.
+    /// The part of all work that the busiest multiprocessor has at least.
+    pub fn least_share(&self) -> f64 {
+        self.least_on_busiest / self.blocks
+    }
+
+    /// The part of all work that the busiest multiprocessor has, likely.
     pub fn share(&self) -> f64 {
         self.blocks_on_busiest / self.blocks
     }
@@ -162,11 +178,14 @@ impl Executed<'_> {
 
     fn traffic(&self, shape: &Shape) -> TrafficBounds {
         let asked = (self.counters.global_load.sectors * u64::from(SECTOR_BYTES)) as f64 + self.written();
-        let beyond = (self.once() - self.gpu.l2_bytes as f64).max(0.0);
+        // A launch may find what it loads in L2, and leave there what it stores.
+        let beyond_l2 =
+            |sectors: u64| ((sectors * u64::from(SECTOR_BYTES)) as f64 - self.gpu.l2_bytes as f64).max(0.0);
+        let beyond = beyond_l2(self.touched.loaded) + beyond_l2(self.touched.stored);
         TrafficBounds {
             l2_bytes: [self.once(), asked.max(self.once())],
             likely_l2_bytes: self.l2_likely(shape),
-            dram_bytes: [beyond, self.l2_likely(shape).max(self.once())],
+            dram_bytes: [beyond, self.l2_likely(shape).max(self.once()).max(beyond)],
         }
     }
 }
@@ -191,20 +210,25 @@ const NAMED_LINES: usize = 6;
 /// The parts of a multiprocessor.
 fn of_multiprocessor(executed: &Executed<'_>, items: &[Item], shape: &Shape, work: u64) -> Vec<PartBound> {
     let mut parts: BTreeMap<Part, Vec<&Item>> = BTreeMap::new();
-    for item in items.iter().filter(|item| !item.part.is_of_the_chip() && item.cycles() > 0.0) {
-        parts.entry(item.part).or_default().push(item);
+    for item in
+        items.iter().filter(|item| !item.asked.part.is_of_the_chip() && item.asked.likely_cycles() > 0.0)
+    {
+        parts.entry(item.asked.part).or_default().push(item);
     }
     let of_part = |(part, items): (Part, Vec<&Item>)| {
-        let total: f64 = items.iter().map(|item| item.cycles()).sum();
-        let mut lines: BTreeMap<(usize, u32, &str), f64> = BTreeMap::new();
-        for item in &items {
+        let total: f64 = items.iter().map(|item| item.asked.cycles()).sum();
+        let likely: f64 = items.iter().map(|item| item.asked.likely_cycles()).sum();
+        let mut lines: BTreeMap<(usize, u32, &str), (f64, bool)> = BTreeMap::new();
+        for item in items.iter().filter(|item| item.asked.cycles() > 0.0) {
             if let Some((source, line)) = item.place {
-                *lines.entry((source, line, &item.what)).or_default() += item.cycles();
+                let known = lines.entry((source, line, &item.what)).or_default();
+                known.0 += item.asked.cycles();
+                known.1 |= item.wants_one_bank;
             }
         }
         let mut lines: Vec<LineBound> = lines
             .into_iter()
-            .map(|((source, line, what), cycles)| LineBound {
+            .map(|((source, line, what), (cycles, wants_one_bank))| LineBound {
                 file: executed
                     .launch
                     .sources
@@ -213,21 +237,23 @@ fn of_multiprocessor(executed: &Executed<'_>, items: &[Item], shape: &Shape, wor
                     .unwrap_or_default(),
                 line,
                 what: what.to_owned(),
-                cycles: cycles * shape.share(),
+                cycles: cycles * shape.least_share(),
                 cycles_per_work: cycles / work as f64,
                 share: cycles / total,
+                wants_one_bank,
             })
             .collect();
         lines.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
         lines.truncate(NAMED_LINES);
+        let cycles = total * shape.least_share();
         PartBound {
             part,
             title: part.title(),
-            cycles: total * shape.share(),
+            cycles,
             cycles_per_work: total / work as f64,
-            likely_cycles: 0.0,
+            likely_cycles: cycles.max(likely * shape.share()),
             share: 0.0,
-            units: items.iter().map(|item| item.units).sum(),
+            units: items.iter().map(|item| item.asked.units[0]).sum(),
             unit: part.unit(),
             lines,
         }
@@ -247,25 +273,34 @@ fn of_chip(
     let l2_bytes = costs.l2_bytes_of_chip.unwrap_or(costs.l2_bytes * shape.multiprocessors);
     let [moved, _] = executed.traffic(shape).l2_bytes;
     let [beyond, _] = executed.traffic(shape).dram_bytes;
-    let atomics: f64 = items.iter().filter(|item| item.part == Part::Atomics).map(|item| item.units).sum();
+    let of_atomics = |end: usize| -> f64 {
+        let items = items.iter().filter(|item| item.asked.part == Part::Atomics);
+        items.map(|item| item.asked.units[end]).sum()
+    };
+    let [atomics, likely_atomics] = [of_atomics(0), of_atomics(1)];
     let atomic = costs.atomic_sectors_of_chip.map_or(0.0, |sectors| 1.0 / sectors);
     let launch = (costs.launch_seconds * gpu.clock_hz as f64).max(shape.blocks * costs.block);
+    let l2 = moved / l2_bytes;
+    let dram = beyond / gpu.bytes_per_cycle();
+    // Units, and cycles at least and likely. What `predict` knows better comes later.
     let rows = [
-        (Part::L2, moved, moved / l2_bytes),
-        (Part::Dram, beyond, beyond / gpu.bytes_per_cycle()),
-        (Part::Atomics, atomics, atomics * atomic),
-        (Part::Launch, shape.blocks, launch),
+        (Part::L2, moved, [l2, l2]),
+        (Part::Dram, beyond, [dram, dram]),
+        (Part::Atomics, atomics, [atomics, likely_atomics].map(|sectors| sectors * atomic)),
+        (Part::Launch, shape.blocks, [launch, launch]),
     ];
-    let of_row = |(part, units, cycles): (Part, f64, f64)| PartBound {
+    let of_row = |(part, units, [cycles, likely_cycles]): (Part, f64, [f64; 2])| PartBound {
         part,
         title: part.title(),
         cycles,
         cycles_per_work: cycles * shape.multiprocessors / work as f64,
-        likely_cycles: 0.0,
+        likely_cycles,
         share: 0.0,
         units,
         unit: part.unit(),
         lines: Vec::new(),
     };
-    rows.into_iter().filter(|row| row.1 > 0.0 || row.0 == Part::Dram).map(of_row).collect()
+    // Device memory that L2 stands for works likely.
+    let has_work = |row: &(Part, f64, [f64; 2])| row.1 > 0.0 || (row.0 == Part::Dram && moved > 0.0);
+    rows.into_iter().filter(has_work).map(of_row).collect()
 }

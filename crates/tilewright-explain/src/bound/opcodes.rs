@@ -3,15 +3,17 @@
 //! Only what optimised code cannot do without is counted: what `ptxas` may fold into a neighbour counts as a part of an instruction.
 
 use crate::matrix;
-use tilewright_arch::{Instruction, Part, PartCosts, Rate};
+use tilewright_arch::{ComputeCapability, Instruction, Part, PartCosts, Rate};
 
 /// What one execution of a warp asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
     /// Instructions that start, at least.
     pub issued: f64,
-    /// Units of a part, and the cycles that one costs.
+    /// Units of a part, at least, and the cycles that one costs.
     pub part: Option<(Part, f64, f64)>,
+    /// The units that are likely.
+    pub likely: f64,
     /// What it is called, if work is counted in it.
     pub work: Option<&'static str>,
     /// Whether it may serve addresses and loops alone, so that only data that are stored tell whether it is needed.
@@ -121,13 +123,9 @@ const ROWS: &[Row] = &[
     row(&["add", "sub", "mul"], is_f16, F16, 1.0, ADDITION),
     row(&["min", "max"], is_f32, Unit::Of(Part::Alu, Instruction::FloatMinMax), 1.0, MINIMUM),
     row(&["min", "max"], is_float, Unit::Any, 0.5, MINIMUM),
-    row(
-        &["ex2", "lg2", "sin", "cos", "rcp", "rsqrt", "sqrt", "div", "tanh"],
-        is_float,
-        Unit::Special,
-        1.0,
-        SPECIAL,
-    ),
+    row(&["ex2", "lg2", "sin", "cos", "rcp", "rsqrt", "sqrt", "tanh"], is_float, Unit::Special, 1.0, SPECIAL),
+    // A division by a constant is a multiplication, and the reciprocal of what stays the same leaves the loop.
+    row(&["div"], is_float, Unit::Special, 0.0, SPECIAL),
     row(&["cvt"], converts, Unit::Conversion, 1.0, None),
     row(&["shfl"], |_| true, Unit::Shuffle, 1.0, None),
     integer(&["popc"], Unit::Special, 1.0, "population count"),
@@ -150,7 +148,8 @@ pub fn demand(opcode: &str, costs: &PartCosts) -> Demand {
         let is_slower = !opcode.starts_with("wgmma") && rate != Rate::TensorF64;
         let factor = if is_slower { costs.mma_sync } else { 1.0 };
         let part = Some((Part::Tensor, multiply_adds as f64, factor * costs.multiply_add(rate)));
-        return Demand { issued: 1.0, part, work: Some("matrix product"), may_be_overhead: false };
+        let likely = multiply_adds as f64;
+        return Demand { issued: 1.0, part, likely, work: Some("matrix product"), may_be_overhead: false };
     }
     let mut words = opcode.split('.');
     let opcode = Opcode { base: words.next().unwrap_or_default(), rest: words.collect() };
@@ -158,23 +157,35 @@ pub fn demand(opcode: &str, costs: &PartCosts) -> Demand {
         return Demand::default();
     };
     let pairs = if opcode.has(&["f32x2"]) { 2.0 } else { 1.0 };
+    let has_three_operands = costs.compute_capability >= THREE_OPERANDS;
+    let least = match row.unit {
+        Unit::Of(_, Instruction::FloatMinMax) if has_three_operands => 0.5 * row.least,
+        _ => row.least,
+    };
+    let likely = if least > 0.0 { pairs * least } else { 1.0 };
     let part = match row.unit {
-        Unit::Of(part, instruction) => Some((part, pairs * row.least, costs.instruction(instruction))),
-        Unit::Special => Some((Part::Xu, row.least, costs.special)),
-        Unit::Conversion => Some((Part::Xu, row.least, costs.conversion)),
-        Unit::Shuffle => Some((Part::L1Data, row.least, costs.shuffle)),
+        Unit::Of(part, instruction) => Some((part, pairs * least, costs.instruction(instruction))),
+        Unit::Special => Some((Part::Xu, least, costs.special)),
+        Unit::Conversion => Some((Part::Xu, least, costs.conversion)),
+        Unit::Shuffle => Some((Part::L1Data, least, costs.shuffle)),
         Unit::Any => None,
     };
-    Demand { issued: row.least, part, work: row.work, may_be_overhead: row.may_be_overhead }
+    Demand { issued: least, part, likely, work: row.work, may_be_overhead: row.may_be_overhead }
 }
+
+/// From here on, a minimum of floats has up to three operands.
+const THREE_OPERANDS: ComputeCapability = ComputeCapability::new(10, 0);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_arch::ComputeCapability;
+
+    fn on(major: u8, opcode: &str) -> Demand {
+        demand(opcode, &PartCosts::of(ComputeCapability::new(major, 0)).expect("known"))
+    }
 
     fn hopper(opcode: &str) -> Demand {
-        demand(opcode, &PartCosts::of(ComputeCapability::new(9, 0)).expect("known"))
+        on(9, opcode)
     }
 
     #[test]
@@ -212,5 +223,18 @@ mod tests {
             assert_eq!((hopper(opcode).issued, hopper(opcode).part), (0.0, None), "{opcode}");
         }
         assert!(hopper("add.s64").may_be_overhead && !hopper("add.f32").may_be_overhead);
+    }
+
+    #[test]
+    fn a_division_may_be_a_multiplication() {
+        let division = hopper("div.rn.f32");
+        assert_eq!((division.issued, division.likely), (0.0, 1.0));
+        assert_eq!(division.part.map(|(part, units, _)| (part, units)), Some((Part::Xu, 0.0)));
+    }
+
+    #[test]
+    fn later_minima_may_have_three_operands() {
+        let units = |demand: Demand| demand.part.map(|(_, units, _)| units);
+        assert_eq!((units(on(9, "min.f32")), units(on(10, "min.f32"))), (Some(1.0), Some(0.5)));
     }
 }

@@ -4,7 +4,8 @@
 //! box are to its diagonal, with an exponent between that of the longest and that of the sum. The chain of a warp is hidden by other blocks, as far
 //! as there are any.
 //!
-//! [`EXPONENT`], [`CHAIN`] and the cost of the first access were fitted to the times of 255 launches on an H200: `scripts/nsight/bounds`.
+//! [`EXPONENT`], [`CHAIN`] and the cost of the first access were fitted to the times of 255 of the 267 launches that were measured
+//! on an H200: `scripts/nsight/bounds`.
 
 use super::{
     Executed, Shape,
@@ -32,7 +33,8 @@ pub fn predict(
     let resident = f64::from(executed.resident_blocks.max(1)).min(shape.blocks_on_busiest.ceil());
     let rounds = (shape.blocks_on_busiest / resident).max(1.0);
     let rounds = if shape.blocks_on_busiest.fract() == 0.0 { rounds.ceil() } else { rounds };
-    let [low, likely, high] = [chains.low, chains.likely, chains.high].map(|chain| rounds * chain.cycles());
+    let [likely, high] = [chains.likely, chains.high].map(|chain| rounds * chain.cycles());
+    let low = (shape.least_on_busiest / resident).max(1.0) * chains.low.cycles();
     let busy = busy(executed, costs, shape, parts);
     parts
         .iter_mut()
@@ -58,14 +60,14 @@ pub fn predict(
     }
 }
 
-/// Cycles that parts are likely to work: those of the bound, with the instructions that find addresses, and with what blocks load again.
+/// Cycles that parts are likely to work: those of the items, with the instructions that find addresses, and with what blocks load again.
 fn busy(
     executed: &Executed<'_>,
     costs: &PartCosts,
     shape: &Shape,
     parts: &[PartBound],
 ) -> BTreeMap<Part, f64> {
-    let mut busy: BTreeMap<Part, f64> = parts.iter().map(|part| (part.part, part.cycles)).collect();
+    let mut busy: BTreeMap<Part, f64> = parts.iter().map(|part| (part.part, part.likely_cycles)).collect();
     let mut more = |part, cycles: f64| {
         let known = busy.entry(part).or_insert(0.0);
         *known = known.max(cycles);

@@ -30,8 +30,10 @@ struct Buffer {
     name: String,
     start: u64,
     bytes: u64,
-    /// A bit for each sector, set when it is touched.
-    touched: Vec<AtomicU64>,
+    /// A bit for each sector, set when it is loaded or updated.
+    loaded: Vec<AtomicU64>,
+    /// The same when it is stored or updated.
+    stored: Vec<AtomicU64>,
     /// The same for loads of the first block.
     loaded_by_first: Vec<AtomicU64>,
 }
@@ -57,7 +59,8 @@ impl Observer {
                 name: array.name.clone(),
                 start,
                 bytes,
-                touched: clear(words),
+                loaded: clear(words),
+                stored: clear(words),
                 loaded_by_first: clear(words),
             }
         };
@@ -70,14 +73,20 @@ impl Observer {
 
     /// What the first block did, and the number of sectors that blocks touched.
     pub fn finish(self) -> (Seen, Touched) {
-        let sectors = |bits: fn(&Buffer) -> &[AtomicU64]| -> u64 {
-            let words = self.buffers.iter().flat_map(bits);
-            words.map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
-        };
-        let inside = sectors(|buffer| &buffer.touched);
-        let by_first_block = sectors(|buffer| &buffer.loaded_by_first);
+        let mut touched = Touched::default();
+        for buffer in &self.buffers {
+            for ((loaded, stored), first) in
+                buffer.loaded.iter().zip(&buffer.stored).zip(&buffer.loaded_by_first)
+            {
+                let [loaded, stored, first] = [loaded, stored, first].map(|word| word.load(Relaxed));
+                touched.once += u64::from((loaded | stored).count_ones());
+                touched.loaded += u64::from(loaded.count_ones());
+                touched.stored += u64::from(stored.count_ones());
+                touched.by_first_block += u64::from(first.count_ones());
+            }
+        }
         let elsewhere = self.elsewhere.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let touched = Touched { once: inside + elsewhere.len() as u64, by_first_block };
+        touched.once += elsewhere.len() as u64;
         (self.seen.into_inner().unwrap_or_else(PoisonError::into_inner), touched)
     }
 
@@ -86,7 +95,8 @@ impl Observer {
     }
 
     fn touch(&self, access: &ObservedAccess<'_>, operation: Operation) {
-        let bits: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.touched;
+        let loaded: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.loaded;
+        let stored: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.stored;
         let of_first: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.loaded_by_first;
         let is_load_of_first = access.block == [0; 3] && operation == Operation::Load;
         let sector_bytes = u64::from(SECTOR_BYTES);
@@ -99,7 +109,12 @@ impl Observer {
             for sector in address / sector_bytes..=last / sector_bytes {
                 if sector != previous {
                     previous = sector;
-                    self.touch_sector(sector * sector_bytes, bits);
+                    if operation != Operation::Store {
+                        self.touch_sector(sector * sector_bytes, loaded);
+                    }
+                    if operation != Operation::Load {
+                        self.touch_sector(sector * sector_bytes, stored);
+                    }
                     if is_load_of_first {
                         self.touch_sector(sector * sector_bytes, of_first);
                     }
@@ -167,8 +182,10 @@ impl tilewright_emulator::Observer for Observer {
     }
 
     fn restart(&self) {
-        for word in
-            self.buffers.iter().flat_map(|buffer| buffer.touched.iter().chain(&buffer.loaded_by_first))
+        for word in self
+            .buffers
+            .iter()
+            .flat_map(|buffer| buffer.loaded.iter().chain(&buffer.stored).chain(&buffer.loaded_by_first))
         {
             word.store(0, Relaxed);
         }

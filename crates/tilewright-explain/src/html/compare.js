@@ -119,7 +119,7 @@ function bars(kernels) {
       "div",
       { class: "bar-row" },
       el("span", { class: "bar-name" }, explanation.kernel),
-      el("span", { class: "bar-track" }, el("span", { class: `bar ${values[i] === best ? "good" : "bad"}`, style: `width: ${(100 * values[i]) / most}%` })),
+      el("span", { class: "bar-track" }, el("span", { class: `bar ${values[i] === best ? "good" : "bad"}`, style: `width: ${(100 * values[i]) / (most || 1)}%` })),
       el("span", { class: "bar-value" }, text(values[i])),
     ));
     return el("figure", { class: "bars" }, el("figcaption", {}, title), ...rows);

@@ -18,7 +18,7 @@ pub struct Bound {
     pub clock_hz: Option<u64>,
     /// What cycles are given for each of.
     pub work: Work,
-    /// Blocks that the busiest multiprocessor executes, at least; a fraction where blocks do not all do the same.
+    /// Blocks that the busiest multiprocessor likely executes; a fraction where blocks do not all do the same.
     pub blocks_on_busiest_sm: f64,
     /// The part that takes longest, the start of the launch aside.
     #[serde(serialize_with = "name")]
@@ -98,6 +98,9 @@ pub struct LineBound {
     pub cycles_per_work: f64,
     /// Its cycles as a part of those of the part, 0 to 1.
     pub share: f64,
+    /// Whether its lanes take a pass each, as all want one bank.
+    #[serde(skip)]
+    pub wants_one_bank: bool,
 }
 
 /// Bytes that L2 and device memory move, at least and at most.

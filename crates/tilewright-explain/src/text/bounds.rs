@@ -13,12 +13,12 @@ const WAITS: usize = 3;
 const WORTH_NAMING: f64 = 0.1;
 
 pub fn bounds(e: &Explanation, width: usize) -> String {
-    let Some(b) = &e.bound else { return String::new() };
+    let Some(b) = e.bound.as_ref().filter(|b| b.cycles > 0.0) else { return String::new() };
     let head = ["share", "part, and what asks most of it", "cycles each", "cycles"].map(String::from);
     let shown = b.parts.iter().filter(|part| part.share >= LEAST).take(PARTS);
     let rows: Vec<[String; 4]> = shown.map(|part| row(e, part)).collect();
     let title = format!(
-        "{BOLD}bound{BOLD:#}  at least {}, likely {}; of one multiprocessor, and for each {}",
+        "{BOLD}bound{BOLD:#}  at least {}, likely {}; cycles are those of one multiprocessor; each is one {}",
         time(b.cycles, b),
         time(b.prediction.likely_cycles, b),
         b.work.each()
@@ -30,11 +30,15 @@ pub fn bounds(e: &Explanation, width: usize) -> String {
         .take(WAITS)
         .map(|wait| wait.reason)
         .collect();
-    let waits = format!("warps likely wait for: {} (as Nsight Compute calls it)", waits.join(", "));
+    let waits = if waits.is_empty() {
+        String::new()
+    } else {
+        format!("warps likely wait for: {} (as Nsight Compute calls it); ", waits.join(", "))
+    };
     let basis = format!("costs: {} on {}", b.rates, b.compute_capability);
     hanging("", &title, width)
         + &table(&head, &rows, width)
-        + &hanging("  ", &format!("{waits}; {basis}"), width)
+        + &hanging("  ", &format!("{waits}{basis}"), width)
 }
 
 /// Cycles, and seconds where the clock is known.

@@ -14,7 +14,8 @@ const WAITS: f64 = 0.95;
 /// What takes longest, which line asks for it, and what comes next.
 pub fn said(e: &Explanation) -> Vec<String> {
     let Some(b) = &e.bound else { return Vec::new() };
-    let Some(busiest) = b.part(b.part) else { return Vec::new() };
+    let busiest = b.part(b.part).filter(|part| part.part != Part::Launch && part.cycles > 0.0);
+    let Some(busiest) = busiest else { return Vec::new() };
     let line = busiest.lines.first().filter(|line| line.share >= MOST);
     let mut first = format!(
         "A multiprocessor takes at least **{} cycles** for each {}: the {}{}.",
@@ -23,6 +24,9 @@ pub fn said(e: &Explanation) -> Vec<String> {
         busiest.title,
         line.map_or(String::new(), |line| format!(", {}", of_line(e, line, busiest)))
     );
+    if busiest.part == Part::L1Data && line.is_some_and(|line| line.wants_one_bank) {
+        first += " All lanes want the same bank: rows are a multiple of 128 bytes apart.";
+    }
     if let Some(next) = next(b) {
         first += &format!(" Next: the {}, {}.", next.title, cycles(next.cycles_per_work));
     }
@@ -65,7 +69,7 @@ fn cycles(n: f64) -> String {
 /// How the bound moves from one launch to another.
 pub fn moved(a: &Explanation, b: &Explanation) -> Option<String> {
     let (x, y) = (a.bound.as_ref()?, b.bound.as_ref()?);
-    if x.work.name != y.work.name {
+    if x.work.name != y.work.name || x.cycles_per_work <= 0.0 || y.cycles_per_work <= 0.0 {
         return None;
     }
     let factor = x.cycles_per_work / y.cycles_per_work;

@@ -113,7 +113,7 @@ pub fn library(component: Component, environment: &Environment) -> Result<Loaded
 ///
 /// # Errors
 /// As [`library`].
-pub fn libraries(component: Component, environment: &Environment) -> Result<Vec<Loaded>, Error> {
+pub(crate) fn libraries(component: Component, environment: &Environment) -> Result<Vec<Loaded>, Error> {
     let spec = component.spec();
     if named(spec, environment)?.is_some() {
         // It is used or refused, never passed over.
@@ -173,7 +173,7 @@ fn already_loaded(spec: &Spec) -> impl Iterator<Item = Loaded> {
 ///
 /// # Errors
 /// `unavailable`, with what to install.
-pub fn tool(component: Component, environment: &Environment) -> Result<Location, Error> {
+pub(crate) fn tool(component: Component, environment: &Environment) -> Result<Location, Error> {
     let spec = component.spec();
     if let Some(candidate) = named(spec, environment)? {
         return Ok(candidate);
@@ -271,7 +271,7 @@ fn under(spec: &Spec, prefix: Option<&Path>) -> Vec<PathBuf> {
 
 /// Loads a library that `library` will ask for by its bare name, if it lies in the same directory: the dynamic loader does not look
 /// there, but knows it once it is loaded.
-pub fn load_companion(library: &Location, file: &str) {
+pub(crate) fn load_companion(library: &Location, file: &str) {
     let companion = library.path.with_file_name(file);
     if companion.is_absolute()
         && companion.is_file()
@@ -284,7 +284,7 @@ pub fn load_companion(library: &Location, file: &str) {
 
 /// Where the headers that belong to a library lie, those of CCCL among them: `include` beside its directory, in toolkits as in Python packages; beside the
 /// packages of CUDA 12, where each has its own; otherwise in a toolkit.
-pub fn include_directories(library: &Location, environment: &Environment) -> Vec<PathBuf> {
+pub(crate) fn include_directories(library: &Location, environment: &Environment) -> Vec<PathBuf> {
     let beside = library.path.ancestors().skip(1).take(3).map(|directory| directory.join("include"));
     let packages = library.path.ancestors().nth(3).into_iter().flat_map(|packages| {
         ["cuda_runtime", "cuda_nvcc", "cuda_cccl"].map(|name| packages.join(name).join("include"))

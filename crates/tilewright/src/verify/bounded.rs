@@ -47,9 +47,9 @@ struct Sum {
 }
 
 impl Sums<'_> {
-    /// What tensor cores lose of sums of 8-bit floats.
-    fn lost_of_float8(&self, k: f64) -> f64 {
-        let in_a_row = if self.math == Math::Fast { k } else { k.min(PROMOTED) };
+    /// What tensor cores lose of sums of 8-bit floats. Scales by blocks of terms are multiplied in f32, so that these sums are promoted whatever was asked for.
+    fn lost_of_float8(&self, k: f64, by_blocks: bool) -> f64 {
+        let in_a_row = if self.math == Math::Fast && !by_blocks { k } else { k.min(PROMOTED) };
         (in_a_row / ADDED).ceil() * FLOAT8
     }
 
@@ -74,13 +74,15 @@ impl Sums<'_> {
         let (n, k) = (b.cols(), b.rows());
         let problem = Problem::new(a.layout(), b.layout(), c.layout())?;
         let factors = if self.scales.is_none() { None } else { Some(Factors::new(self.scales, &problem)?) };
+        let of = self.scales.map(|one| one.layout()).of(&problem)?;
+        let by_blocks = of.iter().flatten().any(|(granularity, _)| granularity.is_by_terms());
         // A sum of a block is multiplied by its factor, and added.
         let of_scales = if factors.is_some() { 2.0 } else { 0.0 };
         let roundings = k as f64 + 4.0 + of_scales + if bias.is_some() { 1.0 } else { 0.0 };
         // Both factors of a term are rounded.
         let elements = self.math.roundoff() * (2.0 + self.math.roundoff());
         let own = if activation == Activation::Gelu { OF_GELU * T::SUM.roundoff } else { 0.0 };
-        let float8 = if self.in_tensor_cores { self.lost_of_float8(k as f64) } else { 0.0 };
+        let float8 = if self.in_tensor_cores { self.lost_of_float8(k as f64, by_blocks) } else { 0.0 };
         let steepness = activation.steepness();
         let sums = roundings * (T::SUM.roundoff + REFERENCE) + elements + float8;
         let bound = steepness * sums + own + narrowing(T::SUM, O::ELEMENT);
@@ -94,14 +96,19 @@ impl Sums<'_> {
                 for (col, &sum) in sums.iter().enumerate() {
                     let old = old.and_then(|c0| c0.get(row, col)).map(|x| beta * x.into());
                     let added = bias.and_then(|bias| bias.get(0, col)).map_or(0.0, Into::into);
+                    // No bound holds there.
+                    let exact = factors
+                        .filter(|factors| !sum.value.is_finite() && !finite_factors(factors, k, row, col));
+                    let value = exact.map_or(sum.value, |factors| by_definition(a, b, row, col, &factors));
                     let right = Sum {
-                        value: activation.of(alpha * sum.value + old.unwrap_or(0.0) + added),
+                        value: activation.of(alpha * value + old.unwrap_or(0.0) + added),
                         magnitude: alpha.abs() * sum.magnitude + old.unwrap_or(0.0).abs() + added.abs(),
                     };
                     let reach = right.magnitude.max(sum.magnitude);
                     let Some(found) = c.get(row, col).map(Into::into) else { continue };
                     let error = match kind(found, right.value) {
                         Kind::Same => continue,
+                        _ if exact.is_some() => f64::INFINITY,
                         Kind::Finite => {
                             let error = (found - right.value).abs() - slack;
                             if error <= 0.0 { continue } else { error / right.magnitude }
@@ -155,6 +162,35 @@ fn kind(found: f64, right: f64) -> Kind {
 fn finite_operands<T: Float>(a: MatRef<'_, T>, b: MatRef<'_, T>, row: usize, col: usize) -> bool {
     let finite = |x: Option<T>| x.is_some_and(|x| Into::<f64>::into(x).is_finite());
     (0..b.rows()).all(|p| finite(a.get(row, p)) && finite(b.get(p, col)))
+}
+
+/// Whether the factors of all terms of an element are finite.
+fn finite_factors(factors: &Factors<'_>, k: usize, row: usize, col: usize) -> bool {
+    let mut firsts = (0..k).step_by(Granularity::BLOCK);
+    firsts.all(|first| (factors.of_row(row, first) * factors.of_col(col, first)).is_finite())
+}
+
+/// The sum of an element with scales as the definition has it, in f32. With a factor that is not finite it follows from the sign of a block's sum, and from whether that is 0.
+fn by_definition<T: Float>(
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    row: usize,
+    col: usize,
+    factors: &Factors<'_>,
+) -> f64 {
+    let element = |x: Option<T>| x.map_or(f32::NAN, |x| Into::<f64>::into(x) as f32);
+    let k = b.rows();
+    let mut sum = 0.0f32;
+    for first in (0..k).step_by(Granularity::BLOCK) {
+        let mut part = 0.0f32;
+        for p in first..k.min(first + Granularity::BLOCK) {
+            // Products of 8-bit floats are exact.
+            part += element(a.get(row, p)) * element(b.get(p, col));
+        }
+        let factor = factors.of_row(row, first) * factors.of_col(col, first);
+        sum = factor.mul_add(part, sum);
+    }
+    f64::from(sum)
 }
 
 /// Adds the terms of the rows `group` of A times B to `sums`, a row of B at a time.

@@ -206,3 +206,23 @@ fn scales_take_part_and_are_not_forgiven() {
         }
     }
 }
+
+#[test]
+fn scales_that_are_no_finite_numbers_let_nothing_pass() {
+    let (a, b) = (random(3, 300, DType::E4m3), random(300, 4, DType::E4m3));
+    let plain = DynProduct::new(SemiringId::PlusTimes, a.as_ref(), b.as_ref()).unwrap();
+    for scale in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let of_a = Matrix::from_fn(3, 3, |i, t| if (i, t) == (1, 2) { scale } else { 0.5 }).unwrap();
+        let p = plain.scales(Scales { a: Some(of_a.as_ref().into()), b: None }).unwrap();
+        let c = p.compute().unwrap().c;
+        let v = p.verify(c.as_ref(), None).unwrap();
+        assert!(v.passed, "{scale}: {v:?}");
+        let wrong = Matrix::from_fn(3, 4, |i, j| match c.as_ref().get(i, j) {
+            Some(Value::Float(x)) if (i, j) != (1, 2) => x as f32,
+            _ => 7.0,
+        });
+        let wrong = DynMatrix::from(wrong.unwrap());
+        let v = p.verify(wrong.as_ref(), None).unwrap();
+        assert!(!v.passed && v.max_error == f64::INFINITY, "{scale}: {v:?}");
+    }
+}
