@@ -6,7 +6,7 @@ use super::{DeviceProduct, Engine};
 use crate::device::{Allocation, DeviceMemory, DeviceMut, DeviceRef, DynDeviceMatrix};
 use crate::ffi::driver as ffi;
 use std::ffi::c_uint;
-use tilewright_core::{Error, ErrorKind, Scales};
+use tilewright_core::{Error, ErrorKind};
 
 /// A product whose kernel is chosen and compiled, for a stream of another library.
 #[derive(Debug, Clone)]
@@ -134,25 +134,6 @@ impl Planned {
                 Beside { with: With::default(), arg: Some(arg) },
             )
         }
-    }
-
-    /// As [`Planned::run`], of a product that was asked for [with a bias](DeviceProduct::epilogue), which is this one.
-    ///
-    /// # Errors
-    /// As [`Planned::run`]; for another bias than was asked for, too.
-    ///
-    /// # Safety
-    /// As [`Planned::run`], for the bias as well, which C does not meet.
-    pub unsafe fn run_with_bias<'a>(
-        &self,
-        workspace: Option<u64>,
-        a: impl Into<DeviceRef<'a>>,
-        b: impl Into<DeviceRef<'a>>,
-        c: impl Into<DeviceMut<'a>>,
-        bias: impl Into<DeviceRef<'a>>,
-    ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.run_with(workspace, a, b, c, With { bias: Some(bias.into()), scales: Scales::NONE }) }
     }
 
     /// As [`Planned::run`], of a product that was asked for with [a bias](DeviceProduct::epilogue) or with [scales](DeviceProduct::scales), which are these.
