@@ -2,13 +2,13 @@
 
 use super::{Exhibit, glossary, recording::Packed};
 use crate::{
-    charts::roofline_svg,
-    measured::{self, Measured},
-    model::{Explanation, Finding, PtxInstruction, Severity, SourceText},
+    charts::{occupancy_svg, roofline_svg},
     text,
+    timeline::timeline_svg,
     verdict::{self, Verdict},
 };
 use serde::Serialize;
+use tilewright_explain::{Explanation, Finding, Measured, PtxInstruction, Severity, SourceText, measured_of};
 
 #[derive(Serialize)]
 pub struct Data<'a> {
@@ -80,12 +80,12 @@ impl<'a> Kernel<'a> {
             passes: verdict::passes(e),
             shares: e.findings.iter().map(|finding| verdict::share_of_passes(e, finding)).collect(),
             race: e.findings.iter().position(is_race),
-            measured: measured::of(e),
+            measured: measured_of(e),
             sources: &exhibit.recording.sources,
             instructions: exhibit.recording.instructions.iter().filter(|i| i.line > 0).collect(),
             recording: Packed::new(exhibit.recording),
-            occupancy_svg: exhibit.curves.and_then(|curves| curves.to_svg()),
-            timeline_svg: exhibit.recording.timeline.to_svg(),
+            occupancy_svg: exhibit.curves.as_ref().and_then(occupancy_svg),
+            timeline_svg: timeline_svg(&exhibit.recording.timeline),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Prints the page on a kernel whose numbers were worked out by hand; with `compare`, beside a better one.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../../tilewright-explain/tests/support/mod.rs"]
 mod support;
 
-use tilewright_explain::html::{Exhibit, page};
+use tilewright_report::html::{Exhibit, page};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (explanation, recording) = (support::explanation(), support::recording());

@@ -1,8 +1,8 @@
 //! What bounds a launch, in sentences.
 
 use super::{percent, short};
-use crate::model::{Bound, Explanation, LineBound, PartBound};
 use tilewright_arch::Part;
+use tilewright_explain::{Bound, Explanation, LineBound, PartBound};
 
 /// A part that takes less than this of the bound is not said to be next.
 const NEXT: f64 = 0.02;

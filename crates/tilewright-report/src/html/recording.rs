@@ -1,8 +1,8 @@
 //! The recording as the page carries it: a loop is one row, however often it turns.
 
-use crate::model::{Buffer, Patterns, Recording, Shape};
 use serde::Serialize;
 use std::collections::HashMap;
+use tilewright_explain::{Buffer, Patterns, Recording, Shape};
 
 /// A line of four sectors, a row of all banks.
 const LINE_BYTES: i64 = 128;
@@ -122,7 +122,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Execution;
+    use tilewright_explain::Execution;
 
     fn execution(round: u32, shape: u32, base: i64) -> Execution {
         Execution { warp: 0, round, shape, buffer: Some(0), base, order: 0, epoch: 0 }

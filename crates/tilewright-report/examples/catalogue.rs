@@ -1,6 +1,7 @@
 //! Writes the page on kernels of the catalogue, side by side: `catalogue naive coalesced > page.html`.
 
-use tilewright_explain::{Case, Explained, Gpu, Request, html, text};
+use tilewright_explain::{Case, Explained, Gpu, Request};
+use tilewright_report::{html, text};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = Gpu::named("a6000")?;

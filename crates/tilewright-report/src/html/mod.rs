@@ -4,13 +4,10 @@ mod data;
 mod glossary;
 mod recording;
 
-use crate::{
-    charts::OccupancyCurves,
-    model::{Explanation, Recording},
-    text,
-};
+use crate::text;
 use data::Data;
 use tilewright_core::{visible, visible_lines};
+use tilewright_explain::{Explanation, OccupancyCurves, Recording};
 
 /// Letters of a line for readers without script.
 const PLAIN_WIDTH: usize = 100;

@@ -1,10 +1,10 @@
 //! Findings, and who takes part in them.
 
 use super::{BOLD, FAINT, grouped, index, place, wrapping::hanging};
-use crate::model::{Explanation, Finding, Location, Participant, Severity};
 use anstyle::{AnsiColor, Effects};
 use std::fmt::Write;
 use tilewright_core::visible_lines;
+use tilewright_explain::{Explanation, Finding, Location, Participant, Severity};
 
 /// How many threads of a finding are named, or rows of them.
 const THREADS: usize = 4;

@@ -5,16 +5,12 @@
 mod bounds;
 mod fails;
 
-use crate::{
-    measured,
-    model::{Access, Explanation, Finding, Line, Severity},
-    text::grouped,
-};
+use crate::text::grouped;
 use fails::fails;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use tilewright_arch::memory::global::SECTOR_BYTES;
-use tilewright_emulator::FindingKind;
+use tilewright_explain::{Access, Explanation, Finding, FindingKind, Line, Severity, measured, measured_of};
 
 /// What kind of verdict it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -122,7 +118,7 @@ const VERBS: fn(&str) -> &'static str = |unit| match unit {
 };
 
 fn measured_factor(a: &Explanation, b: &Explanation) -> Option<String> {
-    let (x, y) = (measured::of(a)?, measured::of(b)?);
+    let (x, y) = (measured_of(a)?, measured_of(b)?);
     let (fast, slow, faster, slower) =
         if x.flop_per_second > y.flop_per_second { (x, y, a, b) } else { (y, x, b, a) };
     Some(format!(
@@ -149,11 +145,11 @@ fn speed(e: &Explanation) -> Parts {
 }
 
 fn measured_rate(e: &Explanation) -> Option<String> {
-    let measured = measured::of(e)?;
-    let tera = short(measured.flop_per_second / 1e12);
-    let library = measured::measured("cuBLAS")
+    let own = measured_of(e)?;
+    let tera = short(own.flop_per_second / 1e12);
+    let library = measured("cuBLAS")
         .map_or(String::new(), |library| format!("; cuBLAS reaches {:.1}", library.flop_per_second / 1e12));
-    Some(format!("Measured on an {} (n = {}): **{tera} TFLOP/s**{library}.", measured.gpu, measured.n))
+    Some(format!("Measured on an {} (n = {}): **{tera} TFLOP/s**{library}.", own.gpu, own.n))
 }
 
 /// What the launch loses most by.

@@ -1,7 +1,7 @@
 //! What bounds a launch, as a table of the parts of the GPU.
 
 use super::{BOLD, columns::table, decimal, file, percent, wrapping::hanging};
-use crate::model::{Bound, Explanation, PartBound};
+use tilewright_explain::{Bound, Explanation, PartBound};
 
 /// Parts that take less than this of the bound are left out.
 const LEAST: f64 = 0.01;

@@ -1,7 +1,7 @@
 //! Who arrives and waits at the barriers in shared memory.
 
 use super::{BOLD, columns::table, grouped, nonzero};
-use crate::model::{Explanation, Mbarrier, MbarrierUse};
+use tilewright_explain::{Explanation, Mbarrier, MbarrierUse};
 
 /// A row for each line that uses a barrier; neighbours that are used alike, as the stages of a ring are, are one.
 pub fn mbarriers(e: &Explanation, width: usize) -> String {

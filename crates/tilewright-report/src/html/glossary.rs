@@ -1,7 +1,7 @@
 //! Words of the field, with what they mean, for the first screen.
 
-use crate::model::{Explanation, Operation, Space};
 use tilewright_arch::Part;
+use tilewright_explain::{Explanation, Operation, Space};
 
 /// A word, its meaning, and which kernels need it.
 type Word = (&'static str, &'static str, fn(&Explanation) -> bool);

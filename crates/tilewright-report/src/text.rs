@@ -6,17 +6,14 @@ mod findings;
 mod mbarriers;
 mod wrapping;
 
-use crate::{
-    model::{Access, BankTraffic, Explanation, Line, Traffic},
-    results::Results,
-    verdict::{Tone, Verdict, compared, verdict},
-};
+use crate::verdict::{Tone, Verdict, compared, verdict};
 use anstyle::{AnsiColor, Effects, Style};
 use columns::table;
 use findings::findings;
 pub use findings::participant;
 use std::fmt::Write;
 use tilewright_core::{visible, visible_lines};
+use tilewright_explain::{Access, BankTraffic, Explanation, Line, Results, Traffic};
 use wrapping::{hanging, styled};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);

@@ -1,8 +1,7 @@
 //! What comes before speed, in this order: does it launch, is it right, is it safe, did it end.
 
 use super::{Parts, Tone, places, sentence};
-use crate::model::{Explanation, Finding, Severity, Unfinished};
-use tilewright_emulator::{FindingKind, Nature};
+use tilewright_explain::{Explanation, Finding, FindingKind, Nature, Severity, Unfinished};
 
 /// The gravest of it.
 pub fn fails(e: &Explanation) -> Option<Parts> {

@@ -3,11 +3,11 @@
 
 mod draw;
 
-use crate::model::{Access, Execution, Line, Operation, Patterns, Recording, Shape, Space};
 pub(crate) use draw::escaped;
 use draw::{Cell, Sheet};
 use std::collections::BTreeMap;
 use tilewright_arch::memory::WARP_SIZE;
+use tilewright_explain::{Access, Execution, Line, Operation, Patterns, Recording, Shape, Space};
 
 /// Bytes of a line of memory, and of a row over all banks.
 const LINE_BYTES: i64 = 128;
