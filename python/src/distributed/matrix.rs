@@ -139,7 +139,7 @@ pub fn dist_closure(
         ..Closure::new(asked.semiring)
     };
     let done = with(py, ranks, place, part.matrix(), |d| match is_resumed {
-        true => closure.resume(d),
+        true => closure.resume(d).map(|resumed| resumed.done),
         false => closure.run(d).map(|()| None),
     })?;
     watch.result(py, done)

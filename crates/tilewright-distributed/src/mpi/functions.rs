@@ -57,6 +57,7 @@ functions! {
     initialized "MPI_Initialized" (*mut c_int);
     finalize "MPI_Finalize" ();
     finalized "MPI_Finalized" (*mut c_int);
+    abort "MPI_Abort" (H, c_int);
     comm_rank "MPI_Comm_rank" (H, *mut c_int);
     comm_size "MPI_Comm_size" (H, *mut c_int);
     comm_split "MPI_Comm_split" (H, c_int, c_int, *mut H);

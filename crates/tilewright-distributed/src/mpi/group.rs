@@ -26,6 +26,23 @@ pub(super) trait World: fmt::Debug {
     fn group(&self) -> &dyn Group;
     fn is_broken(&self) -> bool;
     fn finish(&self) -> Result<(), Error>;
+    fn abort(&self) -> Abort;
+}
+
+/// Ends the job with all of its ranks, from any thread: launchers do not all do that when one rank ends.
+pub struct Abort(Box<dyn Fn(c_int) + Send>);
+
+impl fmt::Debug for Abort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Abort")
+    }
+}
+
+impl Abort {
+    /// Ends the job; each rank has this exit code, where the launcher passes it on.
+    pub fn now(&self, code: u8) {
+        (self.0)(c_int::from(code));
+    }
 }
 
 /// What all communicators share.
@@ -163,6 +180,21 @@ impl<H: Handle> World for Communicator<H> {
         // SAFETY: MPI runs; groups that are dropped afterwards see that it is over.
         let code = unsafe { (self.session.functions.finalize)() };
         self.check("leaving MPI", code)
+    }
+
+    fn abort(&self) -> Abort {
+        /// A handle and a function of a library that stays loaded.
+        struct Call<H>(unsafe extern "C" fn(H, c_int) -> c_int, H);
+        // SAFETY: both are numbers, and nothing that they lead to is shared but by MPI itself.
+        unsafe impl<H> Send for Call<H> {}
+        impl<H: Copy> Call<H> {
+            fn now(&self, code: c_int) {
+                // SAFETY: the communicator is valid. MPI may ask for its calls to come from one thread: this one waits in a call that does not return, and the process ends here.
+                unsafe { (self.0)(self.1, code) };
+            }
+        }
+        let call = Call(self.session.functions.abort, self.handle);
+        Abort(Box::new(move |code| call.now(code)))
     }
 }
 

@@ -16,6 +16,7 @@ use core::{
     mem::ManuallyDrop,
 };
 use functions::{Functions, Handle};
+pub use group::Abort;
 use group::{Communicator, World};
 use library::Found;
 use std::rc::Rc;
@@ -104,6 +105,11 @@ impl Mpi {
     /// Whether a call of MPI has failed: ranks cannot agree on anything then, and each says what it knows.
     pub fn is_broken(&self) -> bool {
         self.world.is_broken()
+    }
+
+    /// What ends the job, for another thread than this.
+    pub fn abort(&self) -> Abort {
+        self.world.abort()
     }
 
     /// Leaves MPI together with all other ranks, unless it has failed or others have begun it.
