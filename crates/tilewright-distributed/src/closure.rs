@@ -12,10 +12,10 @@ use tilewright::{DynMut, DynRef, Error, ErrorKind, Joining, Options, SemiringId,
 /// When panels are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The row and the column of the next block are updated first, and are on their way while the rest is.
-    #[default]
+    /// The row and the column of the next block are updated first, and are on their way while the rest is: where panels move by themselves, and take long.
     LookAhead,
-    /// Each step ends before the next begins.
+    /// Each step ends before the next begins: on processors it is faster.
+    #[default]
     InOrder,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Debug for Closure<'_> {
 }
 
 impl<'o> Closure<'o> {
-    /// On this processor, with look-ahead, without checkpoints.
+    /// On this processor, in order, without checkpoints.
     pub fn new(semiring: SemiringId) -> Self {
         let options = Options { backend: tilewright::Backend::Cpu, ..Options::default() };
         Self { semiring, options, order: Order::default(), checkpoints: None, before_step: None }
