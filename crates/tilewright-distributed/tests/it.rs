@@ -8,3 +8,4 @@ mod files;
 mod mpi;
 mod predecessors;
 mod product;
+mod simulate;

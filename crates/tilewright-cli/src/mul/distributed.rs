@@ -58,7 +58,7 @@ pub fn run(args: &Mul, shape: Shape, common: &Common) -> Result<(), Failure> {
             .into_iter()
             .collect();
     }
-    ranks::run(shape, common, |group| asked.compute(group, common))
+    ranks::run(shape, args.ranks.deadline, common, |group| asked.compute(group, common))
 }
 
 impl<'a> Asked<'a> {

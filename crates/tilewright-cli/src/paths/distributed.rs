@@ -9,6 +9,7 @@ use crate::{
         self, refuse, refuse_nested, refuse_same, refuse_text,
         report::{Planned, Problem, Summary},
     },
+    terminal::{self, Style},
 };
 use std::{
     path::{Path, PathBuf},
@@ -53,7 +54,7 @@ pub fn run(args: &Paths, shape: Shape, common: &Common) -> Result<(), Failure> {
             .into_iter()
             .collect();
     }
-    ranks::run(shape, common, |group| asked.compute(group, common))
+    ranks::run(shape, args.ranks.deadline, common, |group| asked.compute(group, common))
 }
 
 impl<'a> Asked<'a> {
@@ -183,17 +184,21 @@ impl<'a> Asked<'a> {
             ..Options::default()
         };
         let closure = Closure { options, checkpoints: checkpoints.as_ref(), ..Closure::new(self.semiring()) };
-        let mut resumed_after = None;
+        let (mut resumed_after, mut damaged) = (None, Vec::new());
         let closed = match (&self.predecessors, self.args.resume) {
             (Some(_), _) => closure.run_with_predecessors(&d).map(Some),
             (None, false) => closure.run(&mut d).map(|()| None),
-            (None, true) => closure.resume(&mut d).map(|done| {
-                resumed_after = done;
+            (None, true) => closure.resume(&mut d).map(|resumed| {
+                resumed_after = resumed.done;
+                damaged = resumed.damaged;
                 None
             }),
         };
         progress.finish();
         let closed = closed.map_err(failure)?;
+        for error in damaged.iter().filter(|_| is_first) {
+            terminal::say(Style::Note, "note", &format!("a damaged state was left out: {error}"));
+        }
         let (d, predecessors) = match closed {
             Some(found) => (found.distances, Some(found.predecessors)),
             None => (d, None),
@@ -235,15 +240,15 @@ impl<'a> Asked<'a> {
         let Size { dtype, block, .. } = size;
         match &self.source {
             Source::Random(n) => {
-                let made = || {
-                    let mut d = DistMatrix::zeros(grid, dtype, *n, *n, block)?;
-                    d.fill(|at, part| {
-                        random::fill(self.semiring(), *n, (at.rows.start, at.cols.start), part);
-                        Ok(())
-                    })?;
-                    Ok(d)
-                };
-                grid.world().agree(made(), "making the weights")
+                // Whether there is memory is agreed on before anything is written to it.
+                let d = DistMatrix::zeros(grid, dtype, *n, *n, block);
+                let mut d = grid.world().agree(d, "taking memory for the weights")?;
+                let made = d.fill(|at, part| {
+                    random::fill(self.semiring(), *n, (at.rows.start, at.cols.start), part);
+                    Ok(())
+                });
+                grid.world().agree(made, "making the weights")?;
+                Ok(d)
             }
             Source::File(path) => read(grid, path, block, dtype, self.semiring()),
         }
