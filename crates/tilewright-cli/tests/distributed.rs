@@ -255,7 +255,12 @@ fn gpus_of_one_process_write_what_one_processor_writes() {
     let desk = prepared();
     for (line, count, file, by) in [
         ("paths random:150 --dtype i32 --devices 1,0 --block 32 -o out.npy", 2, "d.npy", Some("nccl")),
-        ("paths random:150 --dtype i32 --devices 0,1,2 --distributed 3x1 -o out.npy", 3, "d.npy", Some("nccl")),
+        (
+            "paths random:150 --dtype i32 --devices 0,1,2 --distributed 3x1 -o out.npy",
+            3,
+            "d.npy",
+            Some("nccl"),
+        ),
         ("paths random:150 --dtype i32 --distributed 1x1 --backend cuda -o out.npy", 1, "d.npy", None),
         ("mul d.npy d.npy --semiring max-plus --devices 0,1 --block 64 -o out.npy", 2, "c.npy", Some("nccl")),
     ] {

@@ -15,7 +15,7 @@ use std::{
     time::Instant,
 };
 use tilewright::{
-    Backend, DType, Error, ErrorKind, Extremes, Options, SemiringId, Value,
+    DType, Error, ErrorKind, Extremes, Options, SemiringId, Value,
     cuda::DeviceInfo,
     paths::{DynPaths, Method, OnGpu, Options as PathOptions},
 };

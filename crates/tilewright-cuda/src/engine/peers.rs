@@ -17,7 +17,7 @@ pub struct PeerAddress {
 }
 
 /// How long the host sleeps at least and at most until it looks again.
-const NAP: [Duration; 2] = [Duration::from_micros(10), Duration::from_millis(1)];
+const NAP: [Duration; 2] = [Duration::from_micros(10), Duration::from_micros(100)];
 
 impl Engine {
     /// Copies a part of a matrix to another one, behind the work that was asked for before.
