@@ -54,6 +54,10 @@ fn json(desk: &Desk, line: &str) -> serde_json::Value {
 }
 
 fn by(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Run {
+    Run::of(launch(launcher, ranks, desk, line).output().unwrap())
+}
+
+fn launch(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Command {
     let mut command = Command::new(launcher);
     without_launcher(&mut command);
     command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_tilewright")]).args(line.split_whitespace());
@@ -62,7 +66,7 @@ fn by(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Run {
     command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
     command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
     command.stdin(std::process::Stdio::null());
-    Run::of(command.output().unwrap())
+    command
 }
 
 /// A graph in a file, its distances, and products.
@@ -92,6 +96,7 @@ fn one_rank_needs_no_mpi() {
             "dtype",
             "grid",
             "memory_bytes_per_rank",
+            "on",
             "output",
             "predecessors_output",
             "ranks",
@@ -102,6 +107,7 @@ fn one_rank_needs_no_mpi() {
             "seconds",
             "semiring",
             "split",
+            "transport",
             "vertices",
             "write_seconds"
         ]
@@ -234,6 +240,10 @@ fn what_makes_no_sense_is_refused() {
     for (line, code, text) in [
         ("paths random:9 --distributed 2", 2, "the grid '2'"),
         ("paths random:9 --block 4", 2, "--distributed"),
+        ("paths random:9 --devices 0,1,0", 2, "--devices names 0 twice"),
+        ("paths random:9 --devices 0,1 --distributed 2x2", 2, "--distributed 2x2 with 2 --devices"),
+        ("paths random:9 --devices 0,1 --backend cpu", 2, "--devices with --backend cpu"),
+        ("mul d.npy d.npy --devices 0,x", 2, "--devices"),
         ("paths random:9 --distributed 1x1 --resume", 2, "--checkpoint"),
         ("paths random:9 --deadline 5", 2, "--distributed"),
         ("mul d.npy d.npy --distributed 1x1 --deadline 0", 2, "more than 0"),
@@ -270,6 +280,70 @@ fn what_makes_no_sense_is_refused() {
     let run = run(&desk, "paths random:9 --distributed 1x2");
     assert!(matches!(run.code, Some(2 | 4)), "{}", run.err);
     assert!(run.err.contains("MPI is not available") || run.err.contains("1 was started"), "{}", run.err);
+}
+
+/// With so many emulated GPUs, whose kernels come with the catalogue.
+fn with_gpus(mut command: Command, count: usize) -> Run {
+    command.env("TILEWRIGHT_CUDA_PATH", "emulator").env("TILEWRIGHT_NVRTC_PATH", "none");
+    command.env("TILEWRIGHT_EMULATED_GPUS", format!("{count}*h200"));
+    Run::of(command.output().unwrap())
+}
+
+fn on_gpus(desk: &Desk, count: usize, line: &str) -> Run {
+    let mut command = desk.command(line);
+    without_launcher(&mut command);
+    with_gpus(command, count)
+}
+
+#[test]
+fn processes_take_a_gpu_each() {
+    let desk = prepared();
+    for launcher in launchers() {
+        for (line, file) in [
+            ("paths random:150 --dtype i32 --distributed 1x2 --backend cuda --block 32 -o out.npy", "d.npy"),
+            ("mul d.npy d.npy --semiring max-plus --distributed 2x1 --backend cuda -o out.npy", "c.npy"),
+        ] {
+            let run = with_gpus(launch(&launcher, 2, &desk, &format!("{line} --format json")), 2);
+            assert_eq!(run.code, Some(0), "{line}: {}", run.err);
+            assert_eq!(bytes(&desk, "out.npy"), bytes(&desk, file), "{line}");
+            // Emulated GPUs of two processes know nothing of each other.
+            let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+            assert_eq!(summary["transport"].as_str(), Some("hosts"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn gpus_of_one_process_write_what_one_processor_writes() {
+    let desk = prepared();
+    for (line, count, file, by) in [
+        ("paths random:150 --dtype i32 --devices 1,0 --block 32 -o out.npy", 2, "d.npy", Some("nccl")),
+        (
+            "paths random:150 --dtype i32 --devices 0,1,2 --distributed 3x1 -o out.npy",
+            3,
+            "d.npy",
+            Some("nccl"),
+        ),
+        ("paths random:150 --dtype i32 --distributed 1x1 --backend cuda -o out.npy", 1, "d.npy", None),
+        ("mul d.npy d.npy --semiring max-plus --devices 0,1 --block 64 -o out.npy", 2, "c.npy", Some("nccl")),
+    ] {
+        let run = on_gpus(&desk, count, &format!("{line} --format json"));
+        assert_eq!(run.code, Some(0), "{line}: {}", run.err);
+        assert_eq!(bytes(&desk, "out.npy"), bytes(&desk, file), "{line}");
+        let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let told = (summary["on"].as_str(), summary["transport"].as_str());
+        assert_eq!(told, (Some("gpus"), by), "{line}");
+    }
+    let run = on_gpus(&desk, 2, "paths random:100000 --devices 0,1 --plan");
+    assert!(
+        run.out.contains("2 ranks as 1x2") && run.out.contains("a GPU at most"),
+        "{} {}",
+        run.out,
+        run.err
+    );
+    let run = on_gpus(&desk, 2, "paths random:150 --devices 0,2");
+    assert_eq!(run.code, Some(4), "{}", run.err);
+    assert!(run.err.contains("there are 2 devices"), "{}", run.err);
 }
 
 #[test]

@@ -15,10 +15,14 @@
 //! assert!(all.into_iter().all(|c| c.is_ok_and(|c| c == Some(Value::Float(19.0)))));
 //! ```
 //!
+//! With the feature `cuda` a rank has a GPU: module `devices`.
+//!
 //! The algorithms know nothing of a transport: whoever implements the methods of [`Group`] has them all.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "cuda")]
+pub mod devices;
 pub mod store;
 pub mod threads;
 
@@ -35,6 +39,7 @@ mod mpi;
 mod predecessors;
 mod prepare;
 mod product;
+mod site;
 mod step;
 mod volume;
 mod watch;

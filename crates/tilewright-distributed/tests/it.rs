@@ -3,6 +3,7 @@
 
 mod closure;
 mod common;
+mod devices;
 mod failures;
 mod files;
 mod mpi;

@@ -11,23 +11,76 @@ use std::{
     thread,
     time::Duration,
 };
-use tilewright::files;
-use tilewright_distributed::{Abort, Group, Mpi, Patience, Shape, Watched, launched, store, threads};
+use tilewright::{Backend, cuda::Engine, files};
+use tilewright_distributed::{
+    Abort, Group, Mpi, Patience, Shape, Watched, devices::Device, launched, store, threads,
+};
 
 /// How long a process that has been asked to end may take for it.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Lets all ranks that were started together do their work; one alone needs no MPI.
+/// Who computes together.
+pub struct Workers<'a> {
+    pub shape: Shape,
+    /// GPUs of this process, which are the ranks then.
+    pub devices: Option<&'a [usize]>,
+    pub backend: Backend,
+}
+
+impl Workers<'_> {
+    /// Whether matrices stay on a GPU of each rank.
+    pub fn are_gpus(&self) -> bool {
+        self.devices.is_some() || self.backend == Backend::Cuda
+    }
+
+    /// Where a rank computes what it does not on its GPU.
+    pub fn host_backend(&self) -> Backend {
+        match self.backend {
+            // All ranks compute alike, so that none is waited for.
+            Backend::Auto | Backend::Cuda => Backend::Cpu,
+            other => other,
+        }
+    }
+
+    /// How panels go from one GPU to another, where there are several.
+    pub fn transport(&self, device: Option<&Device>) -> Option<&'static str> {
+        device.filter(|_| self.shape.ranks() > 1).map(|device| device.transport().name())
+    }
+
+    /// Refuses GPUs together with another backend.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.devices.is_some() && !matches!(self.backend, Backend::Auto | Backend::Cuda) {
+            let what = format!("--devices with --backend {}", self.backend);
+            return Err(Failure::usage(what, "leave out one of both"));
+        }
+        Ok(())
+    }
+}
+
+/// Lets all ranks that were started together do their work, or a thread for each GPU of this process; one rank alone needs no MPI.
 ///
 /// Rank 0 speaks for all. Where MPI itself has failed, or patience is at its end, each rank says what it knows, and ends the job.
 pub fn run(
-    shape: Shape,
+    workers: &Workers<'_>,
     deadline: Option<Duration>,
     common: &Common,
-    work: impl Fn(&dyn Group) -> Result<(), Failure> + Sync,
+    work: impl Fn(&dyn Group, Option<&Device>) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
-    if shape.ranks() == 1 && launched().is_none() {
-        return threads::run(1, work).into_iter().collect();
+    if let Some(devices) = workers.devices {
+        let gpus: Result<Vec<_>, _> = devices.iter().map(|&ordinal| Engine::open(ordinal)).collect();
+        let gpus = gpus?;
+        let on_gpu = |group: &dyn Group| {
+            let device = Device::new(gpus[group.rank()].clone(), group)?;
+            work(group, Some(&device))
+        };
+        return threads::run(gpus.len(), on_gpu).into_iter().collect();
+    }
+    let with_gpu = |group: &dyn Group| {
+        let device = if workers.are_gpus() { Some(Device::of_rank(group)?) } else { None };
+        work(group, device.as_ref())
+    };
+    if workers.shape.ranks() == 1 && launched().is_none() {
+        return threads::run(1, with_gpu).into_iter().collect();
     }
     let mpi = Mpi::open()?;
     let _guard = EndsAll(&mpi);
@@ -40,7 +93,7 @@ pub fn run(
         end(&abort, code);
     });
     let is_first = watched.rank() == 0;
-    let done = work(&watched);
+    let done = with_gpu(&watched);
     let is_broken = mpi.is_broken();
     let done = done.map_err(|failure| {
         let code = failure.code();
