@@ -157,6 +157,8 @@ def test_mistakes_are_the_library_s_errors():
         DistMatrix.load(alone, "no-such-file.npy")
     with pytest.raises(tilewright.ShapeError):
         Group.threads(0)
+    with pytest.raises(tilewright.ElementTypeError, match="no communicator"):
+        Group.mpi4py(7)
     with pytest.raises(tilewright.UnsupportedError):
         distributed.closure(DistMatrix.zeros(alone, (4, 4)), "plus-times")
     # Whatever failed, the elements are where they were.

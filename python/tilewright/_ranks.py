@@ -26,10 +26,10 @@ def _leave(ranks: _native.Ranks) -> None:
 
 
 def of_mpi4py(comm: Any) -> _native.Ranks:
-    if not type(comm).__module__.startswith("mpi4py"):
+    # Whoever has a communicator has imported it.
+    MPI = sys.modules.get("mpi4py.MPI")
+    if MPI is None or not isinstance(comm, MPI.Comm):
         raise ElementTypeError(f"a {type(comm).__name__} is no communicator of mpi4py", "dtype-mismatch", "give MPI.COMM_WORLD")
-    from mpi4py import MPI
-
     if comm == MPI.COMM_NULL:
         raise UnsupportedError("MPI.COMM_NULL as a group", "unsupported", "give a communicator that has ranks")
     if comm.Is_inter():
