@@ -4,12 +4,13 @@ use crate::{
     amx,
     isa::Isa,
     kernel::{Groups, Kernel, Tiles},
-    lanes::{DotBy, FusedPairs, FusedQuads, Lanes, avx2, avx512},
-    op::Dot,
+    lanes::{DotBy, FusedPairs, FusedQuads, Lanes, avx2, avx512, portable},
+    op::{Dot, Sum},
     options::Dots,
     pack::PackFn,
     pairs,
     quads::{self, Byte},
+    terms::{self, JoinFn},
     tile::{self, Packed, TileFn},
 };
 
@@ -31,7 +32,9 @@ fn kernel<E>(
     packed: Tiles<i32, i32>,
     pack: [PackFn<E, i32>; 2],
 ) -> Kernel<E, i32, i32> {
-    Kernel { lanes, groups, codes: Default::default(), packed, in_place: None, pack, arg: None }
+    let join: JoinFn<i32> = terms::join::<portable::I32, Sum<portable::I32>>;
+    let codes = Default::default();
+    Kernel { lanes, groups, codes, packed, in_place: None, pack, arg: None, join: Some(join) }
 }
 
 /// Bytes, four at a time.

@@ -9,6 +9,7 @@ use crate::{
     pack::{self, PackFn, Same},
     prune::Pruning,
     scan,
+    terms::JoinFn,
     tile::{self, TileFn},
     winners::Winners,
 };
@@ -63,6 +64,8 @@ pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     pub pack: [PackFn<E, P>; 2],
     /// For tiles that tell which term won.
     pub arg: Option<Winners<P, A>>,
+    /// Joins sums of further terms with those of earlier ones, where terms may be split.
+    pub join: Option<JoinFn<A>>,
 }
 
 impl<E, P, A> Kernel<E, P, A> {
@@ -163,6 +166,7 @@ pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
         in_place: None,
         pack: [pack::portable::<S::Elem, S::Elem, Same>; 2],
         arg: None,
+        join: None,
     }
 }
 

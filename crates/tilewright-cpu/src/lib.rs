@@ -53,6 +53,7 @@ mod scan;
 mod share;
 mod shared;
 mod small;
+mod terms;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod tile_registers;
