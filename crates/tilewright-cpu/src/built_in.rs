@@ -4,6 +4,7 @@ use crate::{
     bits::OnBits,
     compute::{Compute, OnVectors},
     isa::Isa,
+    join,
     kernel::{Groups, InPlaceTiles, Kernel, Narrow, Prune, Tiles, Vectorised},
     lanes::{self, Lanes, PairLanes, PlainPairs},
     log_plus,
@@ -12,7 +13,7 @@ use crate::{
     pack::{self, Absent, NoNan, Same, Widen},
     pairs, prune,
     rounded::{SelectBf16Sum, SelectF16Sum},
-    scan, terms,
+    scan,
     tile::{self, Copying, InPlace, Packed, TileFn},
     winners::{self, Winners},
 };
@@ -78,7 +79,7 @@ tables!(portable, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2 3 4});
 /// How sums of some terms are joined with those of others. There are few of them, so that every instruction set has the same.
 macro_rules! join {
     ($lane:ident, $op:ident $(<$max:literal>)?) => {
-        Some(terms::join::<lanes::portable::$lane, $op<lanes::portable::$lane $(, $max)?>> as terms::JoinFn<_>)
+        Some(join::join::<lanes::portable::$lane, $op<lanes::portable::$lane $(, $max)?>> as join::JoinFn<_>)
     };
 }
 

@@ -73,7 +73,8 @@ fn with_room_for_sums<E, P, A>(
         let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.groups.terms));
         // Where the winner is asked for, columns of B lie there a second time.
         let cache = if kernel.arg.is_some() { second_level() / 2 } else { second_level() };
-        let Blocking { kc, nc } = Blocking::new((n, packed), nr, size_of::<P>(), kernel.groups.line, cache);
+        let line = kernel.groups.line();
+        let Blocking { kc, nc } = Blocking::new((n, packed), nr, size_of::<P>(), line, cache);
         Choice {
             tiles,
             pack_a,

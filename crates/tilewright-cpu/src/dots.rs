@@ -3,6 +3,7 @@
 use crate::{
     amx,
     isa::Isa,
+    join::{self, JoinFn},
     kernel::{Groups, Kernel, Tiles},
     lanes::{DotBy, FusedPairs, FusedQuads, Lanes, avx2, avx512, portable},
     op::{Dot, Sum},
@@ -10,7 +11,6 @@ use crate::{
     pack::PackFn,
     pairs,
     quads::{self, Byte},
-    terms::{self, JoinFn},
     tile::{self, Packed, TileFn},
 };
 
@@ -32,7 +32,7 @@ fn kernel<E>(
     packed: Tiles<i32, i32>,
     pack: [PackFn<E, i32>; 2],
 ) -> Kernel<E, i32, i32> {
-    let join: JoinFn<i32> = terms::join::<portable::I32, Sum<portable::I32>>;
+    let join: JoinFn<i32> = join::join::<portable::I32, Sum<portable::I32>>;
     let codes = Default::default();
     Kernel { lanes, groups, codes, packed, in_place: None, pack, arg: None, join: Some(join) }
 }

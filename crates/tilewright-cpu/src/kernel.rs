@@ -1,15 +1,15 @@
 //! What the driver calls to compute in a semiring: micro-kernels, packing, and the trait of semirings that have them on vectors.
 
 use crate::{
-    blocking::ROW_OF_A,
+    blocking::{Line, ROW_OF_A},
     isa::Isa,
+    join::JoinFn,
     narrow::Codes,
     op::Scalar,
     options::{Dots, KernelName},
     pack::{self, PackFn, Same},
     prune::Pruning,
     scan,
-    terms::JoinFn,
     tile::{self, TileFn},
     winners::Winners,
 };
@@ -39,6 +39,11 @@ impl Groups {
     pub const ONE: Self = Self { terms: 1, begins: false, unit: 1, line: ROW_OF_A, dots: Dots::Plain };
     /// Two terms of 16 bits.
     pub const PAIR: Self = Self { terms: 2, ..Self::ONE };
+
+    /// A line in a block.
+    pub fn line(self) -> Line {
+        Line { bytes: self.line, unit: self.unit, before: usize::from(self.begins) }
+    }
 
     /// Elements of a line of so many terms.
     pub fn elements(self, terms: usize) -> usize {

@@ -34,6 +34,7 @@ mod driver;
 mod expressions;
 mod isa;
 mod job;
+mod join;
 mod kernel;
 mod lanes;
 mod log_plus;

@@ -1,15 +1,13 @@
 //! Sums that are split along k: where C is small, threads share the terms.
 //!
 //! Each part of the terms has sums of its own, which are joined in the order of the terms. The shape alone decides how many parts there are
-//! ([`choice::parts_of_terms`]), so that the result has the same bits on any number of threads.
+//! ([`crate::choice::parts_of_terms`]), so that the result has the same bits on any number of threads.
 
 use crate::{
-    blocking::{cut, regions},
-    choice,
+    blocking::cut,
     driver::next_product,
     job::{Job, Target},
-    lanes::Lanes,
-    op::Op,
+    join::{JoinFn, Told},
     share::share_with_help,
     shared::Shared,
     tile::Start,
@@ -17,39 +15,6 @@ use crate::{
 };
 use core::slice::from_raw_parts_mut;
 use tilewright_core::{Error, Layout, NO_ARG};
-
-/// Joins finished sums of further terms with those of earlier ones. Of equal sums the earlier one wins.
-pub type JoinFn<A> = fn(Told<&mut [A], &mut [u32]>, Told<&[A], &[u32]>);
-
-/// Sums, and the terms that won: none, where the kernel does not tell.
-pub struct Told<A, W> {
-    pub sums: A,
-    pub winners: W,
-}
-
-/// As [`JoinFn`], on vectors that need no instruction set.
-pub fn join<V: Lanes<T: PartialEq>, O: Op<V>>(
-    to: Told<&mut [V::T], &mut [u32]>,
-    more: Told<&[V::T], &[u32]>,
-) {
-    const LONGEST: usize = 8;
-    const { assert!(V::LEN == LONGEST) };
-    let mut chunks = to.winners.chunks_mut(LONGEST).zip(more.winners.chunks(LONGEST));
-    for (sums, more) in to.sums.chunks_mut(LONGEST).zip(more.sums.chunks(LONGEST)) {
-        let [mut old, mut new] = [[sums[0]; LONGEST]; 2];
-        old[..sums.len()].copy_from_slice(sums);
-        new[..more.len()].copy_from_slice(more);
-        // SAFETY: arrays are as long as vectors.
-        unsafe { O::new().add(V::load(old.as_ptr()), V::load(new.as_ptr())).store(new.as_mut_ptr()) }
-        sums.copy_from_slice(&new[..sums.len()]);
-        let Some((winners, more)) = chunks.next() else { continue };
-        for (i, (winner, &other)) in winners.iter_mut().zip(more).enumerate() {
-            if new[i] != old[i] {
-                *winner = other;
-            }
-        }
-    }
-}
 
 impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Computes the product by so many parts of the terms, and returns the number of threads that took part.
@@ -79,14 +44,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 Ok((next_product(), Job { a, b, target, ..*self }))
             });
             let jobs = jobs.collect::<Result<Vec<_>, Error>>()?;
-            let [a, b] = [jobs[0].1.a.layout(), jobs[0].1.b.layout()];
-            let counts = choice::regions(self.kernel, a, b, threads.div_ceil(parts));
-            let regions = regions((m, n), counts, self.kernel.tile());
-            let items: Vec<_> =
-                jobs.iter().flat_map(|job| regions.iter().map(move |region| (job, region))).collect();
-            share_with_help(&items, threads, &|((product, job), (rows, cols)), help| {
-                job.rows(*product, rows.clone(), cols.clone(), help)
-            })?;
+            // A part is not cut into regions: blocks of terms, and with them rounding, depend on their size.
+            share_with_help(&jobs, threads, &|(product, job), help| job.rows(*product, 0..m, 0..n, help))?;
             self.options.check_cancelled()?;
             // SAFETY: all parts have been computed, and nobody else uses their buffers.
             unsafe {
@@ -105,7 +64,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 }
                 self.finish_parts(join, &told(0, area));
             }
-            Ok(threads.min(items.len()))
+            Ok(threads.min(parts))
         })
     }
 
