@@ -131,7 +131,10 @@ mod tests {
                 let line = Line { bytes: ROW_OF_A, unit, before };
                 let b = Blocking::new((n, k), 32, 4, line, 1 << 20);
                 let bytes = (b.kc + before) * 4;
-                assert!(b.kc * 4 <= ROW_OF_A && b.kc.is_multiple_of(unit) && b.nc.is_multiple_of(32), "{b:?}");
+                assert!(
+                    b.kc * 4 <= ROW_OF_A && b.kc.is_multiple_of(unit) && b.nc.is_multiple_of(32),
+                    "{b:?}"
+                );
                 assert!(bytes * b.nc <= (512 << 10) + 32 * bytes, "{b:?}");
             }
         }

@@ -70,8 +70,7 @@ impl<S: Semiring> Outline<'_, S> {
         let parts = kernel.join.map_or(1, |_| choice::parts_of_terms((m, n, a.cols)));
         (a.cols, b.rows) = (a.cols / parts, b.rows / parts);
         let of_part = if parts > 1 { 1 } else { threads };
-        let (down, across) =
-            if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, of_part) };
+        let (down, across) = if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, of_part) };
         let lengths = |length, count, unit| -> Vec<usize> {
             cut(0..length, count, unit).map(|part| part.len()).filter(|&len| len > 0).collect()
         };
