@@ -2,7 +2,7 @@
 
 use std::{env, fs, process::ExitCode};
 use tilewright_bench::{
-    Result,
+    Result, blas,
     case::{Case, Group},
     machine, report,
     rounds::Effort,
@@ -65,6 +65,7 @@ fn compare(arguments: &Arguments) -> Result<()> {
     };
     let mut workers: Vec<Worker> =
         counts.iter().map(|&t| Worker::start(t, arguments.quick)).collect::<Result<_>>()?;
+    machine.extend(blas::facts());
     machine.extend(workers.first().map(|w| ("NumPy", w.numpy.clone())));
     let words: Vec<String> = env::args().skip(1).filter(|word| word != "--bench").collect();
     let command = format!("`cargo bench -p tilewright-bench --bench compare -- {}`", words.join(" "));

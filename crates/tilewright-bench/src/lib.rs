@@ -4,6 +4,7 @@
 //! `benches/products.rs` is the criterion suite; `benches/peak_memory.rs` measures memory,
 //! `benches/threads.rs` what several threads gain.
 
+pub mod blas;
 pub mod case;
 pub mod contender;
 pub mod field;

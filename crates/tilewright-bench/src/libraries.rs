@@ -2,6 +2,7 @@
 
 use crate::{
     Result,
+    blas::{self, Blas, Gemm},
     case::{Case, Group, Stored},
     contender::{Contender, InProcess},
     field::Field,
@@ -87,6 +88,8 @@ trait Float: Field + faer::traits::ComplexField {
     const ONE: Self;
     /// `matrixmultiply::sgemm` or `dgemm`.
     const MATRIXMULTIPLY: MatrixMultiply<Self>;
+    /// `cblas_sgemm` or `cblas_dgemm` of a library.
+    fn blas(library: &Blas) -> Gemm<Self>;
 }
 
 type MatrixMultiply<T> = unsafe fn(
@@ -112,6 +115,9 @@ impl Float for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const MATRIXMULTIPLY: MatrixMultiply<Self> = matrixmultiply::sgemm;
+    fn blas(library: &Blas) -> Gemm<Self> {
+        library.sgemm()
+    }
 }
 
 impl Float for f64 {
@@ -120,6 +126,9 @@ impl Float for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const MATRIXMULTIPLY: MatrixMultiply<Self> = matrixmultiply::dgemm;
+    fn blas(library: &Blas) -> Gemm<Self> {
+        library.dgemm()
+    }
 }
 
 fn plus_times<T: Float, R>(
@@ -137,6 +146,9 @@ fn plus_times<T: Float, R>(
         faer(case, &operands, threads),
         matrixmultiply(case, &operands),
     ];
+    for library in blas::found() {
+        all.push(library.contender(T::blas(library), [T::ZERO, T::ONE], case, &operands, threads)?);
+    }
     if let Some(numpy) = numpy {
         all.push(Box::new(numpy.open(case, &operands)?));
     }

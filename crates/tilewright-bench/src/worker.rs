@@ -42,6 +42,8 @@ impl Worker {
             .args([ARGUMENT, &count, if quick { "quick" } else { "full" }])
             .env("MATMUL_NUM_THREADS", &count)
             .env("RAYON_NUM_THREADS", &count)
+            // MKL's threads wait actively for 200 ms unless told otherwise: longer than the rest between turns.
+            .env("KMP_BLOCKTIME", "20")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

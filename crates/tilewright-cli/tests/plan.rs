@@ -23,6 +23,7 @@ fn the_processor_plans_what_it_then_does() {
             "narrows",
             "packs_a",
             "packs_b",
+            "parts_of_terms",
             "prunes",
             "regions",
             "sums_in_c",

@@ -25,13 +25,24 @@ pub const BUFFERED: usize = 8 << 20;
 /// Rows of a pruned product that are few.
 const FEW_ROWS: usize = 96;
 
+/// What a line of packed elements takes, of a row of A or a column of B.
+#[derive(Clone, Copy)]
+pub struct Line {
+    /// Bytes in a block, roughly.
+    pub bytes: usize,
+    /// It has a multiple of so many elements for terms.
+    pub unit: usize,
+    /// Elements before those.
+    pub before: usize,
+}
+
 impl Blocking {
-    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes, rows of A of `line` bytes
+    /// Blocks for `n` columns and `k` terms, with register tiles of `nr` columns of elements of `size` bytes, rows of A of such lines
     /// and a second-level cache of `cache` bytes, of which a block of B takes half.
-    pub fn new((n, k): (usize, usize), nr: usize, size: usize, line: usize, cache: usize) -> Self {
+    pub fn new((n, k): (usize, usize), nr: usize, size: usize, line: Line, cache: usize) -> Self {
         let size = size.max(1);
-        let kc = even(k, (line / size).max(1), 1);
-        let nc = even(n, cache / 2 / (kc * size), nr);
+        let kc = even(k, (line.bytes / size).max(1), line.unit);
+        let nc = even(n, cache / 2 / ((kc + line.before) * size), nr);
         Self { kc, nc }
     }
 
@@ -116,9 +127,16 @@ mod tests {
     #[test]
     fn blocks_fit_their_budgets() {
         for n in [1, 31, 128, 1000, 4096, 100_000] {
-            let b = Blocking::new((n, n), 32, 4, ROW_OF_A, 1 << 20);
-            assert!(b.kc * 4 <= ROW_OF_A && b.nc.is_multiple_of(32), "{b:?}");
-            assert!(b.kc * b.nc * 4 <= (512 << 10) + 32 * b.kc * 4, "{b:?}");
+            for (k, unit, before) in [(n, 1, 0), (n, 16, 1), (5, 16, 0)] {
+                let line = Line { bytes: ROW_OF_A, unit, before };
+                let b = Blocking::new((n, k), 32, 4, line, 1 << 20);
+                let bytes = (b.kc + before) * 4;
+                assert!(
+                    b.kc * 4 <= ROW_OF_A && b.kc.is_multiple_of(unit) && b.nc.is_multiple_of(32),
+                    "{b:?}"
+                );
+                assert!(bytes * b.nc <= (512 << 10) + 32 * bytes, "{b:?}");
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use crate::{
     bits::OnBits,
     compute::{Compute, OnVectors},
     isa::Isa,
+    join,
     kernel::{Groups, InPlaceTiles, Kernel, Narrow, Prune, Tiles, Vectorised},
     lanes::{self, Lanes, PairLanes, PlainPairs},
     log_plus,
@@ -75,6 +76,13 @@ tables!(neon, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
     wide {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6});
 tables!(portable, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2 3 4});
 
+/// How sums of some terms are joined with those of others. There are few of them, so that every instruction set has the same.
+macro_rules! join {
+    ($lane:ident, $op:ident $(<$max:literal>)?) => {
+        Some(join::join::<lanes::portable::$lane, $op<lanes::portable::$lane $(, $max)?>> as join::JoinFn<_>)
+    };
+}
+
 /// The kernel of a semiring on one instruction set: its vectors, operation and packing.
 macro_rules! on {
     ($isa:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {{
@@ -88,6 +96,7 @@ macro_rules! on {
             in_place: None,
             pack: [pack::$isa::<Self::Elem, P, $load>; 2],
             arg: None,
+            join: join!($lane, $op $(<$max>)?),
         }
     }};
 }
@@ -108,6 +117,7 @@ macro_rules! on_pairs {
             in_place: None,
             pack: [pairs::$isa::pack_numbers::<Self::Elem>; 2],
             arg: None,
+            join: join!($lane, $op),
         }
     }};
 }
@@ -155,13 +165,14 @@ macro_rules! arg_on {
             in_place: None,
             pack: [pack::$isa::<Self::Elem, P, $load>; 2],
             arg: Some(Winners { group: winners::group::<V>(), find: winners::$isa::find::<V, $op<V, $max>> }),
+            join: join!($lane, $op<$max>),
         })
     }};
 }
 
 /// The kernel for integers that lie close together; operation and packing are always the same.
 macro_rules! pairs_on {
-    ($isa:ident, $lane:ident, $($always:tt)*) => {{
+    ($isa:ident, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
         type V = lanes::$isa::Pairs;
         type E = <lanes::$isa::$lane as Lanes>::T;
         Kernel {
@@ -172,6 +183,7 @@ macro_rules! pairs_on {
             in_place: None,
             pack: [pairs::$isa::pack::<E>; 2],
             arg: None,
+            join: join!($lane, $op<$max>),
         }
     }};
 }

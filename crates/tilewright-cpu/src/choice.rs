@@ -73,7 +73,8 @@ fn with_room_for_sums<E, P, A>(
         let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.groups.terms));
         // Where the winner is asked for, columns of B lie there a second time.
         let cache = if kernel.arg.is_some() { second_level() / 2 } else { second_level() };
-        let Blocking { kc, nc } = Blocking::new((n, packed), nr, size_of::<P>(), kernel.groups.line, cache);
+        let line = kernel.groups.line();
+        let Blocking { kc, nc } = Blocking::new((n, packed), nr, size_of::<P>(), line, cache);
         Choice {
             tiles,
             pack_a,
@@ -143,6 +144,25 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
         .unwrap_or_else(|| (tall.min(count), (count / tall.min(count)).clamp(1, wide)))
 }
 
+/// Rows and columns of a C that is small: threads that share it read, and pack, the same lines of A and B.
+const SMALL: usize = 256;
+/// Terms, and terms in all (`m n k`), of a part of the terms at least: beside them it takes nothing to join it with others.
+const TERMS_PER_PART: usize = 8192;
+const PAIRS_PER_PART: usize = 2_000_000;
+/// Parts at most, and sums of all of them.
+const PARTS: usize = 32;
+const SUMS_OF_PARTS: usize = 1 << 20;
+
+/// How many parts the terms of a product are cut into, which threads share. The shape alone decides, so that sums are rounded the same on any
+/// number of threads.
+pub fn parts_of_terms((m, n, k): (usize, usize, usize)) -> usize {
+    if m == 0 || n == 0 || m > SMALL || n > SMALL {
+        return 1;
+    }
+    let pairs = k.saturating_mul(m * n) / PAIRS_PER_PART;
+    [k / TERMS_PER_PART, pairs, SUMS_OF_PARTS / (m * n)].into_iter().fold(PARTS, usize::min).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +173,17 @@ mod tests {
         tile::{Tile, TileFn},
     };
     use tilewright_core::{MinPlus, PlusTimes, f16};
+
+    #[test]
+    fn terms_are_split_where_c_is_small() {
+        assert_eq!(parts_of_terms((64, 64, 262_144)), 32);
+        assert_eq!(parts_of_terms((256, 256, 262_144)), 16);
+        assert_eq!(parts_of_terms((1, 1, 262_144)), 1);
+        assert_eq!(parts_of_terms((1, 256, 1 << 62)), 32);
+        for (m, n, k) in [(0, 9, 1 << 40), (9, 0, 1 << 40), (257, 1, 1 << 40), (256, 256, 16_383)] {
+            assert_eq!(parts_of_terms((m, n, k)), 1, "{m}x{n}x{k}");
+        }
+    }
 
     #[test]
     fn one_strip_of_b_meets_long_rows_of_a() {
@@ -195,6 +226,15 @@ mod tests {
         let pack = [pack::portable::<u8, u8, Same> as pack::PackFn<u8, u8>; 2];
         let codes = Default::default();
         let groups = Groups::ONE;
-        all(&Kernel { lanes: 4, groups, codes, packed: &[TILES], in_place: None, pack, arg: None });
+        all(&Kernel {
+            lanes: 4,
+            groups,
+            codes,
+            packed: &[TILES],
+            in_place: None,
+            pack,
+            arg: None,
+            join: None,
+        });
     }
 }

@@ -3,9 +3,10 @@
 use crate::{
     amx,
     isa::Isa,
+    join::{self, JoinFn},
     kernel::{Groups, Kernel, Tiles},
-    lanes::{DotBy, FusedPairs, FusedQuads, Lanes, avx2, avx512},
-    op::Dot,
+    lanes::{DotBy, FusedPairs, FusedQuads, Lanes, avx2, avx512, portable},
+    op::{Dot, Sum},
     options::Dots,
     pack::PackFn,
     pairs,
@@ -31,7 +32,9 @@ fn kernel<E>(
     packed: Tiles<i32, i32>,
     pack: [PackFn<E, i32>; 2],
 ) -> Kernel<E, i32, i32> {
-    Kernel { lanes, groups, codes: Default::default(), packed, in_place: None, pack, arg: None }
+    let join: JoinFn<i32> = join::join::<portable::I32, Sum<portable::I32>>;
+    let codes = Default::default();
+    Kernel { lanes, groups, codes, packed, in_place: None, pack, arg: None, join: Some(join) }
 }
 
 /// Bytes, four at a time.

@@ -21,6 +21,11 @@ use tilewright_core::{Error, Layout};
 /// Products so far, in all threads.
 static PRODUCTS: AtomicU64 = AtomicU64::new(0);
 
+/// A number that no other product has.
+pub fn next_product() -> u64 {
+    PRODUCTS.fetch_add(1, Ordering::Relaxed)
+}
+
 impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     /// Computes the product and returns the number of threads that took part.
     pub fn run(&self) -> Result<usize, Error> {
@@ -29,14 +34,18 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
             return Ok(0);
         }
         let threads = self.options.threads_for(self.kernel.work(m as f64 * n as f64 * k as f64));
+        let parts = choice::parts_of_terms((m, n, k));
+        if let Some(join) = self.kernel.join.filter(|_| parts > 1) {
+            return self.by_parts_of_terms(parts, join, threads);
+        }
         if threads == 1 {
-            let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
+            let product = next_product();
             self.rows(product, 0..m, 0..n, &Help::default())?;
             return Ok(1);
         }
         let counts = choice::regions(self.kernel, self.a.layout(), self.b.layout(), threads);
         let regions = blocking::regions((m, n), counts, self.kernel.tile());
-        let product = PRODUCTS.fetch_add(1, Ordering::Relaxed);
+        let product = next_product();
         share_with_help(&regions, threads, &|(rows, cols), help| {
             self.rows(product, rows.clone(), cols.clone(), help)
         })?;
@@ -44,7 +53,13 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     }
 
     /// Computes a region of C on this thread, as many rows at a time as there is memory for.
-    fn rows(&self, product: u64, rows: Range<usize>, cols: Range<usize>, help: &Help) -> Result<(), Error> {
+    pub fn rows(
+        &self,
+        product: u64,
+        rows: Range<usize>,
+        cols: Range<usize>,
+        help: &Help,
+    ) -> Result<(), Error> {
         Workspace::with(|workspace| {
             parts(rows, choice::rows_at_a_time(self.kernel, self.sums()))
                 .try_for_each(|rows| self.region(workspace, product, rows, cols.clone(), help))
@@ -161,7 +176,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
     ///
     /// # Safety
     /// They must have been written.
-    unsafe fn hand_over(
+    pub unsafe fn hand_over(
         &self,
         store: &Store<'_, A>,
         rows: &Range<usize>,

@@ -76,6 +76,7 @@ pub fn plan_expressions(problem: &Problem, dtype: DType, options: &Options<'_>) 
         kernel: name(dtype, isa),
         threads: regions,
         regions: (regions, 1),
+        parts_of_terms: 1,
         block_terms: TERMS.min(problem.k()),
         block_columns: COLS.min(problem.n()),
         packs_a: false,

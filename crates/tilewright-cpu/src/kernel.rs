@@ -1,8 +1,9 @@
 //! What the driver calls to compute in a semiring: micro-kernels, packing, and the trait of semirings that have them on vectors.
 
 use crate::{
-    blocking::ROW_OF_A,
+    blocking::{Line, ROW_OF_A},
     isa::Isa,
+    join::JoinFn,
     narrow::Codes,
     op::Scalar,
     options::{Dots, KernelName},
@@ -39,6 +40,11 @@ impl Groups {
     /// Two terms of 16 bits.
     pub const PAIR: Self = Self { terms: 2, ..Self::ONE };
 
+    /// A line in a block.
+    pub fn line(self) -> Line {
+        Line { bytes: self.line, unit: self.unit, before: usize::from(self.begins) }
+    }
+
     /// Elements of a line of so many terms.
     pub fn elements(self, terms: usize) -> usize {
         terms.div_ceil(self.terms).next_multiple_of(self.unit) + usize::from(self.begins)
@@ -63,6 +69,8 @@ pub struct Kernel<E: 'static, P: 'static, A: 'static> {
     pub pack: [PackFn<E, P>; 2],
     /// For tiles that tell which term won.
     pub arg: Option<Winners<P, A>>,
+    /// Joins sums of further terms with those of earlier ones, where terms may be split.
+    pub join: Option<JoinFn<A>>,
 }
 
 impl<E, P, A> Kernel<E, P, A> {
@@ -163,6 +171,7 @@ pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
         in_place: None,
         pack: [pack::portable::<S::Elem, S::Elem, Same>; 2],
         arg: None,
+        join: None,
     }
 }
 

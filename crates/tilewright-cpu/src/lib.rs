@@ -34,6 +34,7 @@ mod driver;
 mod expressions;
 mod isa;
 mod job;
+mod join;
 mod kernel;
 mod lanes;
 mod log_plus;
@@ -53,6 +54,7 @@ mod scan;
 mod share;
 mod shared;
 mod small;
+mod terms;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod tile_registers;

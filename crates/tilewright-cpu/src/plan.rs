@@ -21,6 +21,8 @@ pub struct Plan {
     pub threads: usize,
     /// Regions of C down and across, which the threads take one after another.
     pub regions: (usize, usize),
+    /// Parts of the terms, which threads take as they take regions; more than one where C is small.
+    pub parts_of_terms: usize,
     /// Terms of a block.
     pub block_terms: usize,
     /// Columns of a block: `block_terms x block_columns` elements of B stay in the second-level cache.
@@ -62,10 +64,13 @@ impl<S: Semiring> Outline<'_, S> {
 
     /// With this kernel.
     pub fn with<P, A>(&self, kernel: &Kernel<S::Elem, P, A>, sums: Sums, isa: Isa) -> Plan {
-        let (a, b) = (self.problem.a(), self.problem.b());
+        let (mut a, mut b) = (self.problem.a(), self.problem.b());
         let (m, n, tile) = (a.rows, b.cols, kernel.tile());
         let threads = self.options.threads_for(kernel.work(self.problem.pair_ops()));
-        let (down, across) = if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, threads) };
+        let parts = kernel.join.map_or(1, |_| choice::parts_of_terms((m, n, a.cols)));
+        (a.cols, b.rows) = (a.cols / parts, b.rows / parts);
+        let of_part = if parts > 1 { 1 } else { threads };
+        let (down, across) = if m == 0 || n == 0 { (0, 0) } else { choice::regions(kernel, a, b, of_part) };
         let lengths = |length, count, unit| -> Vec<usize> {
             cut(0..length, count, unit).map(|part| part.len()).filter(|&len| len > 0).collect()
         };
@@ -77,8 +82,9 @@ impl<S: Semiring> Outline<'_, S> {
             choice::choose(kernel, a, b, (rows, cols), sums);
         Plan {
             kernel: name::<S, P, A>(kernel, isa),
-            threads: threads.min(regions.0 * regions.1),
+            threads: threads.min(regions.0 * regions.1 * parts),
             regions,
+            parts_of_terms: parts,
             block_terms: kc.min(a.cols),
             block_columns: nc.min(cols),
             packs_a: pack_a,
@@ -97,6 +103,7 @@ impl<S: Semiring> Outline<'_, S> {
             kernel: name_one_by_one::<S>(),
             threads,
             regions: (threads, 1),
+            parts_of_terms: 1,
             block_terms: k,
             block_columns: n,
             packs_a: false,
@@ -191,9 +198,15 @@ mod tests {
 
     #[test]
     fn products_do_what_their_plan_says() {
-        for (m, n, k) in
-            [(300, 200, 100), (1, 900, 4000), (5000, 3, 200), (0, 4, 4), (7, 9, 0), (130, 130, 130)]
-        {
+        for (m, n, k) in [
+            (300, 200, 100),
+            (1, 900, 4000),
+            (5000, 3, 200),
+            (0, 4, 4),
+            (7, 9, 0),
+            (130, 130, 130),
+            (40, 9, 40_000),
+        ] {
             let (a, b) = (Layout::row_major(m, k), Layout::col_major(k, n));
             for c in [Layout::row_major(m, n), Layout::col_major(m, n)] {
                 keeps_its_word::<PlusTimes<f32>>(a, b, c, Update::Replace, 1.0);

@@ -25,6 +25,12 @@ impl<T: Copy> Shared<T> {
         let ptr = NonNull::new(matrix.as_mut_ptr()).unwrap_or(NonNull::dangling());
         Self { ptr, layout: matrix.layout() }
     }
+    /// A matrix whose first element is at `first`.
+    /// # Safety
+    /// As long as it is used its elements must exist, and be used through it alone.
+    pub unsafe fn of(first: *mut T, layout: Layout) -> Self {
+        Self { ptr: NonNull::new(first).unwrap_or(NonNull::dangling()), layout }
+    }
     /// Where the first element is.
     pub fn first(self) -> *mut T {
         self.ptr.as_ptr()

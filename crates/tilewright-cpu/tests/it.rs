@@ -10,6 +10,7 @@ mod edges;
 mod environment;
 mod epilogue;
 mod few_terms;
+mod long_sums;
 mod narrow;
 mod panics;
 mod properties;

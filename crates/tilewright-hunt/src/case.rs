@@ -167,7 +167,10 @@ impl fmt::Display for Case {
     }
 }
 
-/// Mostly small sizes; some cross the edges of every block, some are narrowed, pruned or shared among threads.
+/// Terms of sums that are split, where C is small.
+pub const LONG: usize = 16_384;
+
+/// Mostly small sizes; some cross the edges of every block, some are narrowed, pruned, long or shared among threads.
 fn draw_size(r: &mut Random) -> (usize, usize, usize) {
     let any = |r: &mut Random, m: [usize; 2], n: [usize; 2], k: [usize; 2]| {
         (r.within(m[0], m[1]), r.within(n[0], n[1]), r.within(k[0], k[1]))
@@ -181,6 +184,7 @@ fn draw_size(r: &mut Random) -> (usize, usize, usize) {
         33 => any(r, [4000, 4200], [1, 4], [1, 5]),
         34..37 => any(r, [32, 70], [32, 150], [32, 300]),
         37 => any(r, [60, 160], [60, 160], [100, 700]),
+        38 => any(r, [16, 20], [16, 20], [LONG, LONG + 300]),
         _ => any(r, [128, 160], [128, 200], [256, 560]),
     }
 }

@@ -1,6 +1,6 @@
 //! Faults that the hunt must find, as wrappers around the product.
 
-use crate::sample::Sample;
+use crate::{case::LONG, sample::Sample};
 use tilewright_core::{
     BatchMut, BatchRef, Error, Layout, LogPlus, MatMut, MatRef, Semiring, Update,
     expressions::{Cell, Expressions},
@@ -26,6 +26,8 @@ macro_rules! plants {
 plants! {
     /// The last term of every sum is left out.
     LastTerm "last-term",
+    /// The last term of long sums is left out.
+    LongSum "long-sum",
     /// The last of several equal terms wins.
     Ties "ties",
     /// Zeros are negative.
@@ -148,7 +150,12 @@ impl Engine<'_> {
     ) -> Result<Option<Report>, Error> {
         self.break_outside(&mut c, a, b);
         let k = a.cols();
-        let fewer = self.has(Plant::LastTerm) || self.has(Plant::Threads) && self.options.threads > 1;
+        let fewer = match self.plant {
+            Some(Plant::LastTerm) => true,
+            Some(Plant::Threads) => self.options.threads > 1,
+            Some(Plant::LongSum) => k >= LONG,
+            _ => false,
+        };
         if fewer && k > 0 {
             (a, b) = (a.window(0, 0, a.rows(), k - 1)?, b.window(0, 0, k - 1, b.cols())?);
         }

@@ -1,6 +1,6 @@
 //! What a hunt has been through.
 
-use crate::case::{Ask, Case};
+use crate::case::{Ask, Case, LONG};
 use core::fmt;
 use tilewright_cpu::{Dots, Isa, Report};
 
@@ -16,6 +16,8 @@ pub struct Tally {
     narrowed: u64,
     pruned: u64,
     on_threads: u64,
+    /// With sums that are split.
+    long: u64,
     /// By VNNI, and by AMX.
     dots: [u64; 2],
 }
@@ -35,6 +37,7 @@ impl Tally {
         self.dots[0] += u64::from(report.kernel.dots == Dots::Vnni);
         self.dots[1] += u64::from(report.kernel.dots == Dots::Amx);
         self.on_threads += u64::from(report.threads > 1);
+        self.long += u64::from(case.size.2 >= LONG);
     }
 }
 
@@ -50,12 +53,13 @@ impl fmt::Display for Tally {
             narrowed,
             pruned,
             on_threads,
+            long,
             dots: [vnni, amx],
         } = self;
         write!(
             f,
             "{all} problems, {winners} with winners, {batches} batches, {refused} refused, {texts} over texts, {graphs} graphs, {narrowed} narrowed, \
-             {pruned} pruned, {on_threads} on several threads"
+             {pruned} pruned, {on_threads} on several threads, {long} of long sums"
         )?;
         // What this processor has not is not told.
         if Isa::ALL.iter().any(|isa| isa.has_vnni()) {

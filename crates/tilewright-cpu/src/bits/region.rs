@@ -62,6 +62,7 @@ pub fn plan((m, n, k): (usize, usize, usize), kernel: KernelName, options: &Opti
         kernel,
         threads: threads.min(regions.0 * regions.1),
         regions,
+        parts_of_terms: 1,
         block_terms: k.min(TERMS),
         block_columns: n.min(kernel.tile.1),
         packs_a: true,

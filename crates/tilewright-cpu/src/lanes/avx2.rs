@@ -92,8 +92,17 @@ pairs! {
     __m256i, 8, |x: u32| _mm256_set1_epi32(x as i32), _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi16,
     _mm256_min_epu16
 }
+/// `acc` and the products of pairs of 16 bits.
+/// # Safety
+/// The instruction set must be available.
+#[inline(always)]
+unsafe fn add_products(acc: __m256i, a: __m256i, b: __m256i) -> __m256i {
+    // SAFETY: as the caller guarantees.
+    unsafe { _mm256_add_epi32(acc, _mm256_madd_epi16(a, b)) }
+}
+
 dots! {
-    PlainPairs: |acc, a, b| _mm256_add_epi32(acc, _mm256_madd_epi16(a, b));
+    PlainPairs: add_products;
     FusedPairs: _mm256_dpwssd_avx_epi32;
     FusedQuads begins true: _mm256_dpbusd_avx_epi32;
 }

@@ -74,8 +74,17 @@ pairs! {
     __m512i, 16, |x: u32| _mm512_set1_epi32(x as i32), _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi16,
     _mm512_min_epu16
 }
+/// `acc` and the products of pairs of 16 bits.
+/// # Safety
+/// The instruction set must be available.
+#[inline(always)]
+unsafe fn add_products(acc: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    // SAFETY: as the caller guarantees.
+    unsafe { _mm512_add_epi32(acc, _mm512_madd_epi16(a, b)) }
+}
+
 dots! {
-    PlainPairs: |acc, a, b| _mm512_add_epi32(acc, _mm512_madd_epi16(a, b));
+    PlainPairs: add_products;
     FusedPairs: _mm512_dpwssd_epi32;
     FusedQuads begins true: _mm512_dpbusd_epi32;
 }

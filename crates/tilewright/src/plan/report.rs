@@ -88,10 +88,14 @@ fn cpu_rows(cpu: &CpuPlan) -> Vec<(&'static str, String)> {
         Sums::Buffered => "in a buffer",
     };
     let plural = if cpu.threads == 1 { "" } else { "s" };
+    let terms = match cpu.parts_of_terms {
+        1 => String::new(),
+        parts => format!(", terms into {parts} parts"),
+    };
     let mut told = vec![
         ("kernel", cpu.kernel.to_string()),
         ("tile", format!("{rows}x{columns} in registers, sums {sums}")),
-        ("threads", format!("{} thread{plural}, C cut into {down}x{across} regions", cpu.threads)),
+        ("threads", format!("{} thread{plural}, C cut into {down}x{across} regions{terms}", cpu.threads)),
         ("blocks", format!("{} terms x {} columns of B", cpu.block_terms, cpu.block_columns)),
         ("operands", format!("A {}, B {}", packs(cpu.packs_a), packs(cpu.packs_b))),
     ];
