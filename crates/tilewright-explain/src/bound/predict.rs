@@ -4,8 +4,8 @@
 //! box are to its diagonal, with an exponent between that of the longest and that of the sum. The chain of a warp is hidden by other blocks, as far
 //! as there are any.
 //!
-//! [`EXPONENT`], [`CHAIN`] and the cost of the first access were fitted to the times of 255 of the 267 launches that were measured
-//! on an H200: `scripts/nsight/bounds`.
+//! [`EXPONENT`] and the cost of the first access were fitted to the times of 255 of the 267 launches that were measured on an H200, and [`CHAIN`]
+//! later to all of them: `scripts/nsight/bounds`.
 
 use super::{
     Executed, Shape,
