@@ -13,12 +13,12 @@ from launches import Launch, blocks, launches
 
 def document(parts, grid, on_busiest=1.0, chains=(0.0, 0.0), once=4096.0, likely=None):
     rows = [{"part": part, "cycles": cycles, "likely_cycles": cycles} for part, cycles in parts.items()]
-    latency = {"resident_blocks": 2, "chain_cycles_per_warp": [chains[0], chains[1]], "likely_chain_cycles_per_warp": chains[1]}
+    latency = {"resident_blocks": 2, "chain_cycles_per_warp": [chains[0], chains[1]], "new_data_chain_cycles_per_warp": [chains[1], chains[-1]]}
     return {
         "grid": grid,
         "bound": {
             "sms": 132, "clock_hz": 1_980_000_000, "blocks_on_busiest_sm": on_busiest, "parts": rows, "cycles": max(parts.values()),
-            "traffic": {"l2_bytes": [once, once], "likely_l2_bytes": once}, "latency": latency, "waits": [{"reason": "lg_throttle", "share": 1.0}], "prediction": {"likely_cycles": likely or 0.0},
+            "traffic": {"l2_bytes": [once, once], "likely_l2_bytes": once, "likely_l2_load_bytes": once, "likely_l2_store_bytes": 0.0}, "latency": latency, "waits": [{"reason": "lg_throttle", "share": 1.0}], "prediction": {"likely_cycles": likely or 0.0},
         },
     }  # fmt: skip
 
@@ -69,6 +69,13 @@ class Model(unittest.TestCase):
         found = said(launch, [document({"fma": 10.0}, [132, 1, 1], chains=(0.0, 1e6))])
         # Two of six blocks at a time.
         self.assertAlmostEqual(found.prediction / (2.4 * 1980 + 3e6), 1.0, places=3)
+
+    def test_data_that_no_block_has_loaded_before_comes_from_device_memory(self):
+        # One round of blocks, so that all load for the first time; with ten, a tenth does.
+        launch = lambda ratio: Launch("k/4", "k", "", [("k/1", None, "")], ratio=ratio, once=1.0)
+        chained = lambda ratio: said(launch(ratio), [document({"fma": 1.0}, [132, 1, 1], chains=(0.0, 1e6, 3e6))]).prediction
+        self.assertAlmostEqual(chained(2.0) / (2.4 * 1980 + 3e6), 1.0, places=2)
+        self.assertAlmostEqual(chained(20.0) / (2.4 * 1980 + 1.2e7), 1.0, places=2)
 
     def test_nothing_is_said_without_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

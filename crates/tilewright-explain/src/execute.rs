@@ -12,7 +12,7 @@ mod rate;
 
 use crate::{
     array::Array,
-    bound::{Executed, Touched, bound},
+    bound::{Executed, Known, bound},
     case::{Case, Launch, unsupported},
     model::*,
     results::Results,
@@ -21,7 +21,8 @@ pub use control::{Control, Progress};
 use device::{Device, Ran};
 use findings::{findings, say_how_far};
 use launchable::LaunchShape;
-use lines::{Recorded, access_ids, banks, instructions, lines, sectors, source_of};
+pub(crate) use lines::source_of;
+use lines::{Recorded, access_ids, banks, instructions, lines, sectors};
 use mbarriers::mbarriers;
 use missing::missing;
 use observer::Observer;
@@ -74,6 +75,28 @@ impl Case {
     /// As for [`Case::explain`].
     pub fn explain_each(self, gpu: &Gpu, control: &Control<'_>) -> Result<Vec<Explained>, Error> {
         self.run(gpu, control, Wanted::Each)
+    }
+
+    /// Executes the launches, for what bounds the last; `None` where it has a fault.
+    pub(crate) fn execute_last(mut self, gpu: &Gpu) -> Result<Option<Counted>, Error> {
+        let (name, mut launches) = (self.name.clone(), std::mem::take(&mut self.launches));
+        let control = Control::default();
+        let device = Device::new(&name, gpu, (&self.arrays, &self.links), &launches, &control)?;
+        let Some(launch) = launches.pop() else { return Ok(None) };
+        for before in &launches {
+            device.launch(before, &device.load(before)?, None)?;
+        }
+        let loaded = device.load(&launch)?;
+        let observer = Observer::new(loaded.addresses.iter().copied(), &self.arrays);
+        let report = device.launch(&launch, &loaded, Some(&observer))?.report;
+        let curves =
+            curves(&LaunchShape::new(&launch, program(&name, &launch)?.needs(&launch.entry), gpu), gpu);
+        let (seen, touched) = observer.finish();
+        let known = Known { touched, news: seen.news() };
+        let occupancy = OccupancySummary::of(&curves.limits, &curves.kernel, &curves.launch);
+        let resident_blocks = occupancy.map_or(1, |occupancy| occupancy.blocks_per_sm);
+        let is_clean = report.is_clean();
+        Ok(is_clean.then_some(Counted { launch, counters: report.counters, known, resident_blocks }))
     }
 
     fn run(mut self, gpu: &Gpu, control: &Control<'_>, wanted: Wanted) -> Result<Vec<Explained>, Error> {
@@ -130,7 +153,7 @@ impl Case {
         };
         let (ids, names) = Default::default();
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
-        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, Touched::default());
+        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, &Known::default());
         explanation.findings = vec![refusal.clone()];
         Explained { explanation, recording, curves, arrays: self.arrays.clone(), is_clean: false }
     }
@@ -158,6 +181,7 @@ impl Case {
         let (mut seen, touched) = observer.finish();
         let ids = access_ids(&report.counters);
         let names = seen.names(&ids);
+        let known = Known { touched, news: seen.news() };
         let recording = Recording {
             instructions: instructions(launch, &report.counters),
             buffers: self.arrays.iter().map(Array::buffer).collect(),
@@ -167,7 +191,7 @@ impl Case {
             sources: launch.sources.clone(),
         };
         let seen = Recorded { ids: &ids, names: &names, recording: &recording };
-        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, touched);
+        let mut explanation = explanation(self, launch, gpu, &report, &seen, &curves, &known);
         if let Some(unfinished) = unfinished {
             explanation.findings.iter_mut().for_each(|finding| say_how_far(finding, &unfinished));
             explanation.unfinished = Some(unfinished);
@@ -180,6 +204,15 @@ impl Case {
             is_clean: report.is_clean(),
         })
     }
+}
+
+/// A launch that was executed, and what its bound follows from.
+pub(crate) struct Counted {
+    pub launch: Launch,
+    pub counters: emulator::Counters,
+    pub known: Known,
+    /// Blocks that a multiprocessor holds at a time.
+    pub resident_blocks: u32,
 }
 
 /// What is known of a launch before it runs.
@@ -220,7 +253,7 @@ fn explanation(
     report: &emulator::Report,
     seen: &Recorded<'_>,
     curves: &OccupancyCurves,
-    touched: Touched,
+    known: &Known,
 ) -> Explanation {
     let counters = &report.counters;
     let (loads, stores) = (sectors(&counters.global_load), sectors(&counters.global_store));
@@ -232,7 +265,7 @@ fn explanation(
         flops,
         moved(|t| t.bytes_requested),
         sector_bytes * moved(|t| t.sectors),
-        sector_bytes * touched.once,
+        sector_bytes * known.touched.once,
     );
     let rate = rate::most_of(counters);
     let roofline = gpu.device().and_then(|device| device.roofline(rate));
@@ -277,7 +310,8 @@ fn explanation(
         resident_blocks: explanation.totals.occupancy.as_ref().map_or(1, |o| o.blocks_per_sm),
         place: &|instruction| source_of(launch, instruction),
         deed: &deeds(&explanation, seen),
-        touched,
+        lanes_per_word: &lanes_per_word(&explanation, seen),
+        known,
     });
     explanation.findings = findings(&explanation, launch, report, seen.recording);
     explanation
@@ -291,4 +325,15 @@ fn deeds(
     let words: HashMap<usize, String> = explanation.accesses().map(|a| (a.id, a.describe())).collect();
     let ids = seen.ids.clone();
     move |ptx_line, kind| words.get(ids.get(&(ptx_line, kind))?).cloned()
+}
+
+/// How many lanes of an atomic meet in one word, by its line of the PTX and its kind.
+fn lanes_per_word(explanation: &Explanation, seen: &Recorded<'_>) -> impl Fn(u32, AccessKind) -> f64 + use<> {
+    let lanes: HashMap<usize, f64> =
+        explanation.accesses().filter_map(|a| Some((a.id, a.lanes_per_address?))).collect();
+    let ids = seen.ids.clone();
+    move |ptx_line, kind| {
+        let known = ids.get(&(ptx_line, kind)).and_then(|id| lanes.get(id));
+        known.copied().unwrap_or(1.0)
+    }
 }

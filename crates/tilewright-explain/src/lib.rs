@@ -18,6 +18,7 @@ mod model;
 mod races;
 mod recorder;
 mod results;
+mod sample;
 mod timeline;
 
 pub use advice::advise;
@@ -31,6 +32,7 @@ pub use measured::{Measured, measured, measured_ladder, measured_of};
 pub use model::*;
 pub use recorder::{MOST_EXECUTIONS_PER_WARP, MOST_SHAPES, Recorder, Sample};
 pub use results::{Expected, Results};
+pub use sample::{ProductBound, product_bound};
 pub use tilewright_arch::{Blocks, Gpu};
 pub use tilewright_emulator::{EventKind, FindingKind, Nature, Schedule};
 pub use tilewright_toolchain::{CompilerOptions, MathMode};

@@ -1,8 +1,9 @@
 //! What bounds kernels of the catalogue, beside what was measured on an H200.
 
 use crate::plain;
-use tilewright_arch::{Part, PartCosts, Rate};
-use tilewright_explain::{Bound, Case, Explanation, Gpu, measured};
+use tilewright_arch::{Instruction, Part, PartCosts, Rate};
+use tilewright_core::{DType, Layout, Problem, SemiringId};
+use tilewright_explain::{Bound, Case, Explanation, Gpu, measured, product_bound};
 
 /// Measured times are repeatable to within this.
 const REPEATABLE: f64 = 0.97;
@@ -174,4 +175,57 @@ fn a_bound_of_another_architecture_is_documented() {
         let bound = case.unwrap().explain(&gpu).unwrap().explanation.bound.unwrap();
         assert_eq!((bound.rates, bound.sms), (rates, gpu.multiprocessors));
     }
+}
+
+/// A large product by a kernel of the ladder, from one of its blocks, beside the same from smaller products.
+#[test]
+fn one_block_tells_what_bounds_a_large_product() {
+    let side = Layout::row_major(4096, 4096);
+    let problem = Problem::new(side, side, side).unwrap();
+    let request = tilewright_kernels::Request::new(problem, SemiringId::PlusTimes, DType::F32);
+    for name in ["naive", "shared-tile", "register-tile"] {
+        let found = product_bound(tilewright_kernels::find(name).unwrap(), &request).unwrap().unwrap();
+        assert_eq!(found.program, format!("{name}.plus-times.f32"));
+        let each = found.bound.cycles_per_work;
+        let expected = Runs::of(name).at_least();
+        assert!((each / expected - 1.0).abs() < 0.01, "{name}: {each} {expected}");
+        // Never above what was measured.
+        let measured = 2.0 * N.powi(3) / measured(name).unwrap().flop_per_second;
+        let [least, likely] =
+            [found.bound.seconds, found.bound.prediction.likely_seconds].map(Option::unwrap);
+        assert!(REPEATABLE * least <= measured && least <= likely, "{name}: {least} {likely} {measured}");
+    }
+    // Blocks at edges do something else, and those of a production kernel share tiles out.
+    let ragged = Layout::row_major(1000, 1000);
+    let problem = Problem::new(ragged, ragged, ragged).unwrap();
+    let request = tilewright_kernels::Request::new(problem, SemiringId::PlusTimes, DType::F32);
+    assert!(product_bound(tilewright_kernels::find("naive").unwrap(), &request).unwrap().is_none());
+}
+
+/// What was measured on an H100, whose memory is slower: microseconds of products of f32, by any tile of `simt`.
+#[test]
+fn no_product_on_an_h100_was_faster_than_its_parts_allow() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarks/model-h100-2026-11-27.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let section = page.split("\n## f32\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let gpu = Gpu::named("h100").unwrap();
+    let costs = PartCosts::of(gpu.capability()).unwrap();
+    let mut rows = 0;
+    for line in section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| m ")) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let sides: Vec<f64> = cells[1].split('x').map(|side| side.parse().unwrap()).collect();
+        let [m, n, k] = if let [side] = sides[..] { [side; 3] } else { [sides[0], sides[1], sides[2]] };
+        let warps = m * n * k / 32.0 / f64::from(gpu.multiprocessors);
+        let arithmetic = warps * costs.instruction(Instruction::F32);
+        let beyond = |elements: f64| (4.0 * elements - gpu.l2_bytes as f64).max(0.0);
+        let dram = (beyond(m * k + k * n) + beyond(m * n)) / gpu.bytes_per_cycle();
+        let seconds = (arithmetic.max(dram) / gpu.clock_hz as f64).max(costs.launch_seconds);
+        let measured = cells[4].parse::<f64>().unwrap() * 1e-6;
+        assert!(measured >= REPEATABLE * seconds, "{line}: {seconds}");
+        rows += 1;
+    }
+    assert!(rows > 30, "{rows}");
+    // The same launch needs its memory for longer than on an H200.
+    let of_dram = |gpu: &str| 1.0 / Gpu::named(gpu).unwrap().bytes_per_cycle();
+    assert!(of_dram("h100") > 1.4 * of_dram("h200"));
 }

@@ -71,6 +71,17 @@ pub struct Latencies {
     pub barrier: CycleRange,
 }
 
+/// What atomics cost that meet in L2, where they go one after another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contention {
+    /// A request of all lanes, in a line that others want.
+    pub line: f64,
+    /// A lane, in a word that others want: on integers.
+    pub integer: f64,
+    /// The same on floats.
+    pub float: f64,
+}
+
 /// What a unit of work costs, in cycles of one multiprocessor unless said.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartCosts {
@@ -100,8 +111,14 @@ pub struct PartCosts {
     pub l2_bytes_written: f64,
     /// The same for the whole chip, where that is less than all multiprocessors together.
     pub l2_bytes_of_chip: Option<f64>,
+    /// The same for bytes that L2 takes.
+    pub l2_bytes_written_of_chip: Option<f64>,
     /// Sectors of atomics that L2 serves in a cycle, for the whole chip.
     pub atomic_sectors_of_chip: Option<f64>,
+    /// Lines of which an atomic wants one sector, in the same way.
+    pub atomic_lines_of_chip: Option<f64>,
+    /// How long atomics that meet wait for each other.
+    pub contention: Option<Contention>,
     /// The part of the published bandwidth of device memory that reading reaches.
     pub dram_reading: f64,
     /// The same where reads and writes take turns.
@@ -175,7 +192,10 @@ const MAXWELL: PartCosts = PartCosts {
     l2_bytes: 64.0,
     l2_bytes_written: 64.0,
     l2_bytes_of_chip: None,
+    l2_bytes_written_of_chip: None,
     atomic_sectors_of_chip: None,
+    atomic_lines_of_chip: None,
+    contention: None,
     dram_reading: 0.9,
     dram_copying: 0.8,
     launch_seconds: 1.2e-6,
@@ -214,7 +234,10 @@ const HOPPER: PartCosts = PartCosts {
     l2_bytes: 128.0,
     l2_bytes_written: 32.0,
     l2_bytes_of_chip: Some(5400.0),
+    l2_bytes_written_of_chip: Some(2460.0),
     atomic_sectors_of_chip: Some(52.0),
+    atomic_lines_of_chip: Some(17.7),
+    contention: Some(Contention { line: 4.3, integer: 1.45, float: 3.5 }),
     dram_reading: 0.93,
     dram_copying: 0.82,
     block: 1.19,

@@ -56,6 +56,14 @@ impl Chain {
         if other.cycles() > self.cycles() { other } else { self }
     }
 
+    /// A part of the way from this to another.
+    pub fn towards(&self, other: &Self, part: f64) -> Self {
+        let mut between = Self::default();
+        between.add(self, 1.0 - part);
+        between.add(other, part);
+        between
+    }
+
     fn add(&mut self, other: &Self, times: f64) {
         self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += times * more);
     }
@@ -65,41 +73,57 @@ impl Chain {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chains {
     pub low: Chain,
-    pub likely: Chain,
+    /// Where data that is new to its block lies in L2.
+    pub from_l2: Chain,
+    /// Where it lies in device memory.
+    pub from_dram: Chain,
     pub high: Chain,
 }
 
-/// The chains of all functions. `executions` are those of a warp, by the line of the PTX; `hits` is the part of loads from device memory that
-/// find their data in L1.
+/// What a warp executes, by the line of the PTX.
+pub struct Executions {
+    /// How often.
+    pub times: HashMap<u32, f64>,
+    /// How often it goes round where an atomic is a loop.
+    pub rounds: HashMap<u32, f64>,
+}
+
+/// The chains of all functions. `news` has the part of its rounds in which a load waits for data that its block has not loaded before: the slowest
+/// of all warps, since they meet again.
 pub fn chains(
     functions: &[Function<'_>],
-    executions: &HashMap<u32, f64>,
+    executions: &Executions,
     latencies: &Latencies,
-    hits: f64,
+    news: &HashMap<u32, f64>,
 ) -> Chains {
     let low = |range: CycleRange| range.low;
     let high = |range: CycleRange| range.high;
     let middle = |range: CycleRange| (range.low + range.high) / 2.0;
-    let global = hits * latencies.l1.low + (1.0 - hits) * middle(latencies.l2);
+    let near = latencies.l1.low;
+    let once = HashMap::new();
+    let timing = |end, near, far, rounds| Timing { latencies, end, news, near, far, rounds };
     let timings = [
-        Timing { latencies, end: low, global: latencies.l1.low },
-        Timing { latencies, end: middle, global },
-        Timing { latencies, end: high, global: latencies.dram.high },
+        timing(low, near, near, &once),
+        timing(middle, near, middle(latencies.l2), &executions.rounds),
+        timing(middle, near, middle(latencies.dram), &executions.rounds),
+        timing(high, latencies.dram.high, latencies.dram.high, &executions.rounds),
     ];
     let mut chains = Chains::default();
     for piece in functions.iter().flat_map(|function| &function.pieces) {
         let times =
-            piece.steps.iter().find_map(|step| executions.get(&step.ptx_line)).copied().unwrap_or(0.0);
+            piece.steps.iter().find_map(|step| executions.times.get(&step.ptx_line)).copied().unwrap_or(0.0);
         if times == 0.0 {
             continue;
         }
         let numbered = Numbered::new(piece);
-        let [least, likely, most] = timings.each_ref().map(|timing| longest(piece, &numbered, timing));
+        let [least, from_l2, from_dram, most] =
+            timings.each_ref().map(|timing| longest(piece, &numbered, timing));
         let goes_round = piece.label.is_some() && piece.steps.iter().any(|step| step.target == piece.label);
         let has_barrier = piece.steps.iter().any(is_barrier);
         let carried = if goes_round { carried(piece, &numbered, &timings[0]) } else { Chain::default() };
         chains.low.add(if has_barrier { &least } else { &carried }, times);
-        chains.likely.add(&likely, times);
+        chains.from_l2.add(&from_l2, times);
+        chains.from_dram.add(&from_dram, times);
         chains.high.add(&most, times);
     }
     chains
@@ -109,8 +133,13 @@ pub fn chains(
 struct Timing<'a> {
     latencies: &'a Latencies,
     end: fn(CycleRange) -> f64,
+    /// The part of the rounds of each load in which its data is far away.
+    news: &'a HashMap<u32, f64>,
     /// Of loads from device memory.
-    global: f64,
+    near: f64,
+    far: f64,
+    /// How often atomics go round that are loops.
+    rounds: &'a HashMap<u32, f64>,
 }
 
 impl Timing<'_> {
@@ -120,7 +149,15 @@ impl Timing<'_> {
             "ld" | "ldu" if step.has("shared") => (Wait::Short, l.shared),
             "ld" | "ldu" if step.has("param") => return (Wait::Fixed, 0.0),
             "ld" | "ldu" if step.has("const") => (Wait::Short, l.shared),
-            "ld" | "ldu" | "tex" | "suld" => return (Wait::Long, self.global),
+            "ld" | "ldu" | "tex" | "suld" => {
+                let news = self.news.get(&step.ptx_line).copied().unwrap_or(1.0);
+                return (Wait::Long, news * self.far + (1.0 - news) * self.near);
+            }
+            "atom" | "red" if self.rounds.contains_key(&step.ptx_line) => {
+                // Each round loads, compares and swaps.
+                let rounds = self.rounds[&step.ptx_line];
+                return (Wait::Short, 2.0 * rounds * (self.end)(l.shared));
+            }
             "atom" if step.has("shared") => (Wait::Short, l.shared),
             "atom" => (Wait::Long, l.atomic),
             "ldmatrix" | "shfl" => (Wait::Short, l.shared),
@@ -225,31 +262,42 @@ mod tests {
     use tilewright_arch::{ComputeCapability, PartCosts};
     use tilewright_emulator::parse::parse;
 
-    fn chains_of(body: &str, times: f64) -> (Chains, Latencies) {
+    fn chains_of(body: &str, times: f64, news: f64) -> (Chains, Latencies) {
         let text = format!(
             ".version 9.0 .target sm_90 .address_size 64 .visible .entry k() {{ .reg .f32 %f<9>; .reg .b64 %d<9>; .reg .pred %p<2>; {body} ret; }}"
         );
         let module = parse(&text).expect("it is PTX");
         let latencies = PartCosts::of(ComputeCapability::new(9, 0)).expect("known").latencies;
-        let executions = HashMap::from([(1, times)]);
-        (chains(&functions(&module, "k"), &executions, &latencies, 1.0), latencies)
+        let executions = Executions { times: HashMap::from([(1, times)]), rounds: HashMap::new() };
+        (chains(&functions(&module, "k"), &executions, &latencies, &HashMap::from([(1, news)])), latencies)
     }
 
     #[test]
     fn a_loop_carries_its_sum_and_may_load_ahead() {
         let body = "L: ld.global.f32 %f1, [%d1]; fma.rn.f32 %f2, %f1, %f1, %f2; fma.rn.f32 %f2, %f1, %f1, %f2; @%p1 bra L;";
-        let (chains, l) = chains_of(body, 10.0);
+        let (chains, l) = chains_of(body, 10.0, 0.0);
         assert_eq!(chains.low.cycles(), 10.0 * 2.0 * l.arithmetic.low);
-        assert_eq!(chains.likely.of(Wait::Long), 10.0 * l.l1.low);
+        assert_eq!(chains.from_l2.of(Wait::Long), 10.0 * l.l1.low);
         assert!(
-            chains.low.cycles() < chains.likely.cycles() && chains.likely.cycles() < chains.high.cycles()
+            chains.low.cycles() < chains.from_l2.cycles() && chains.from_l2.cycles() < chains.high.cycles()
         );
+    }
+
+    #[test]
+    fn a_round_waits_for_its_slowest_load() {
+        let body = "L: ld.global.f32 %f1, [%d1]; fma.rn.f32 %f2, %f1, %f1, %f2; @%p1 bra L;";
+        let (chains, l) = chains_of(body, 10.0, 0.5);
+        let [l2, dram] =
+            [l.l2, l.dram].map(|range| 10.0 * (0.5 * l.l1.low + 0.25 * (range.low + range.high)));
+        assert_eq!([chains.from_l2, chains.from_dram].map(|chain| chain.of(Wait::Long)), [l2, dram]);
+        let between = chains.from_l2.towards(&chains.from_dram, 0.25);
+        assert!((between.of(Wait::Long) - (0.75 * l2 + 0.25 * dram)).abs() < 1e-9);
     }
 
     #[test]
     fn nothing_passes_a_barrier() {
         let body = "L: ld.shared.f32 %f1, [%d1]; bar.sync 0; fma.rn.f32 %f2, %f1, %f1, %f2; @%p1 bra L;";
-        let (chains, l) = chains_of(body, 1.0);
+        let (chains, l) = chains_of(body, 1.0, 0.0);
         // The load is not waited for by the barrier itself, but by what needs it.
         let fma = l.shared.low.max(l.barrier.low) + l.arithmetic.low;
         assert_eq!(chains.low.cycles(), fma);
@@ -259,8 +307,8 @@ mod tests {
     #[test]
     fn lanes_of_a_warp_do_not_wait_at_a_barrier_of_their_own() {
         let body = "L: add.f32 %f1, %f1, %f2; bar.warp.sync 1; @%p1 bra L;";
-        let (chains, l) = chains_of(body, 3.0);
+        let (chains, l) = chains_of(body, 3.0, 0.0);
         assert_eq!(chains.low.cycles(), 3.0 * l.arithmetic.low);
-        assert!(chains.likely.of(Wait::Barrier) == 0.0);
+        assert!(chains.from_l2.of(Wait::Barrier) == 0.0);
     }
 }

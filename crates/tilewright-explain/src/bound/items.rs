@@ -118,6 +118,7 @@ fn of_access(
     let is_of_warps = !instruction.opcode.starts_with("wgmma") && !is_bulk;
     // One instruction of the machine that stores to shared memory what it loads.
     let is_copy = instruction.opcode.starts_with("cp.async.") && !is_bulk;
+    let likely = |asked: Asked| Asked { units: [0.0, asked.units[1]], ..asked };
     let is_loop = access.requests > instruction.executions;
     let is_merged = may_be_of_one_lane(&instruction.opcode);
     let merged = |units: u64| {
@@ -132,9 +133,7 @@ fn of_access(
         AccessKind::GlobalStore if is_of_warps => vec![issue(access.requests), lines],
         // The assembler may keep an array of a thread in registers after all.
         AccessKind::LocalLoad | AccessKind::LocalStore if is_of_warps => {
-            [issue(access.requests), lines, data(access.l1_wavefronts)]
-                .map(|asked| Asked { units: [0.0, asked.units[1]], ..asked })
-                .to_vec()
+            [issue(access.requests), lines, data(access.l1_wavefronts)].map(likely).to_vec()
         }
         AccessKind::GlobalAtomic => {
             let sectors = Asked { part: Part::Atomics, units: merged(access.sectors), cost: 0.0 };
@@ -144,10 +143,13 @@ fn of_access(
         AccessKind::SharedLoad | AccessKind::SharedStore if is_of_warps && !is_loop => {
             vec![issue(access.optimised.requests), data(access.optimised.wavefronts)]
         }
-        // The rounds of an atomic that is a loop depend on timing.
+        // The rounds of an atomic that is a loop depend on timing. Likely are those of a block whose warps come together.
         AccessKind::SharedAtomic if is_loop => {
-            vec![Asked { part: Part::Issue, units: warps, cost: costs.issue() }]
+            let rounds = (ROUND * access.requests) as f64;
+            let issued = Asked { part: Part::Issue, units: [warps[0], rounds], cost: costs.issue() };
+            vec![issued, likely(data(access.wavefronts))]
         }
+        AccessKind::SharedLoad if is_loop => vec![likely(data(access.wavefronts))],
         AccessKind::SharedAtomic => {
             let passes =
                 Asked { part: Part::L1Data, units: merged(access.wavefronts), cost: costs.wavefront };
@@ -166,6 +168,9 @@ fn of_access(
         _ => Vec::new(),
     }
 }
+
+/// Instructions of a round: load, compute, compare and swap, test, branch.
+const ROUND: u64 = 5;
 
 /// Whether the assembler may let one lane do it for all lanes with the same address: atomics of integers whose order does not matter.
 fn may_be_of_one_lane(opcode: &str) -> bool {

@@ -11,7 +11,7 @@ mod predict;
 
 use crate::{case::Launch, model::*};
 use items::{Item, Lines};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use tilewright_arch::{Gpu, Part, PartCosts, WARP_SIZE, memory::global::SECTOR_BYTES};
 use tilewright_emulator::{AccessKind, Counters, InstructionCounters, parse::parse};
 
@@ -26,7 +26,17 @@ pub struct Executed<'a> {
     pub place: &'a dyn Fn(&InstructionCounters) -> Option<(usize, u32)>,
     /// What an access does, by its line of the PTX and its kind: `load of A`.
     pub deed: &'a dyn Fn(u32, AccessKind) -> Option<String>,
+    /// How many lanes of an atomic meet in one word.
+    pub lanes_per_word: &'a dyn Fn(u32, AccessKind) -> f64,
+    pub known: &'a Known,
+}
+
+/// What was seen of the memory.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
     pub touched: Touched,
+    /// By the line of the PTX: the part of its rounds in which a load brings sectors that its block has not loaded before.
+    pub news: HashMap<u32, f64>,
 }
 
 /// Sectors of device memory.
@@ -40,6 +50,8 @@ pub struct Touched {
     pub stored: u64,
     /// Loaded by the first block, each once.
     pub by_first_block: u64,
+    /// Lines of 128 bytes that are updated.
+    pub updated_lines: u64,
 }
 
 /// The bound; `None` where nothing was executed, or costs are not known.
@@ -65,7 +77,12 @@ pub fn bound(executed: &Executed<'_>) -> Option<Bound> {
     let chains = {
         let per_warp = |n: u64| n as f64 / shape.warps;
         let executions = counters.instructions.iter().map(|i| (i.ptx_line, per_warp(i.executions))).collect();
-        chains::chains(&functions, &executions, &costs.latencies, executed.l1_hits(&shape))
+        chains::chains(
+            &functions,
+            &chains::Executions { times: executions, rounds: rounds(counters) },
+            &costs.latencies,
+            &executed.known.news,
+        )
     };
     let predicted = predict::predict(executed, &costs, &shape, &mut parts, &chains);
     let clock = gpu.clock_hz as f64;
@@ -96,6 +113,24 @@ pub fn bound(executed: &Executed<'_>) -> Option<Bound> {
     })
 }
 
+/// How often an atomic goes round that is a loop, by the line of the PTX.
+fn rounds(counters: &Counters) -> HashMap<u32, f64> {
+    let is_loop = |i: &&InstructionCounters| {
+        i.accesses
+            .iter()
+            .any(|(kind, access)| *kind == AccessKind::SharedAtomic && access.requests > i.executions)
+    };
+    let of = |i: &InstructionCounters| {
+        let requests =
+            i.accesses.iter().filter(|(kind, _)| *kind == AccessKind::SharedAtomic).map(|(_, a)| a.requests);
+        (i.ptx_line, requests.sum::<u64>() as f64 / i.executions.max(1) as f64)
+    };
+    counters.instructions.iter().filter(is_loop).map(of).collect()
+}
+
+/// Bytes that L2 moves in one piece: a sector takes as long as two that lie together.
+const PIECE: u64 = 64;
+
 /// How a launch lies on the chip.
 pub struct Shape {
     pub blocks: f64,
@@ -119,7 +154,7 @@ impl Shape {
         // Where each block does the same, one multiprocessor has the blocks that are left over. Counts that are multiples of
         // the blocks do not prove it.
         let is_uniform = executed.counters.instructions.iter().all(|i| i.executions % blocks as u64 == 0);
-        let blocks_on_busiest = if is_uniform { even.ceil() } else { even };
+        let blocks_on_busiest = if is_uniform { even.ceil() } else { even.max(1.0) };
         // One multiprocessor has as much as the mean at least, and one has the block that does most.
         let least_on_busiest = even.max(1.0);
         let warps = blocks * warps_per_block;
@@ -149,18 +184,40 @@ impl Executed<'_> {
     fn loaded_by_blocks(&self, shape: &Shape) -> f64 {
         let sector = f64::from(SECTOR_BYTES);
         let asked = self.counters.global_load.sectors as f64 * sector;
-        (self.touched.by_first_block as f64 * sector * shape.blocks).min(asked)
-    }
-
-    /// The part of the sectors that loads ask for which a block has loaded before.
-    fn l1_hits(&self, shape: &Shape) -> f64 {
-        let asked = self.counters.global_load.sectors as f64 * f64::from(SECTOR_BYTES);
-        if asked == 0.0 { 0.0 } else { 1.0 - self.loaded_by_blocks(shape) / asked }
+        (self.known.touched.by_first_block as f64 * sector * shape.blocks).min(asked)
     }
 
     /// Bytes that L2 moves likely.
     fn l2_likely(&self, shape: &Shape) -> f64 {
         self.loaded_by_blocks(shape) + self.written()
+    }
+
+    /// The same in pieces: of loads, and of what is stored or updated. Arrays of threads pass L1, too.
+    fn l2_pieces(&self, shape: &Shape) -> [f64; 2] {
+        let (mut asked, mut pieces, mut stored) = (0.0, 0.0, 0.0);
+        for (kind, access) in self.counters.instructions.iter().flat_map(|i| &i.accesses) {
+            let bytes = (access.sectors * u64::from(SECTOR_BYTES)) as f64;
+            let in_pieces = bytes.max((access.lines * PIECE) as f64);
+            match kind {
+                AccessKind::GlobalLoad => {
+                    asked += bytes;
+                    pieces += in_pieces;
+                }
+                AccessKind::GlobalStore | AccessKind::GlobalAtomic | AccessKind::LocalStore => {
+                    stored += in_pieces
+                }
+                _ => {}
+            }
+        }
+        let spread = if asked > 0.0 { pieces / asked } else { 1.0 };
+        [self.loaded_by_blocks(shape) * spread, stored]
+    }
+
+    /// The part of the new data of blocks that is new to the chip: no other block has loaded it, or those that have are at it now.
+    fn new_to_chip(&self, shape: &Shape, rounds: f64) -> f64 {
+        let moved = self.l2_likely(shape);
+        let first = if moved > 0.0 { self.once() / moved } else { 0.0 };
+        first.max(1.0 / rounds).min(1.0)
     }
 
     /// The part of the passes of L1 and of shared memory that is of L1.
@@ -173,7 +230,7 @@ impl Executed<'_> {
     }
 
     fn once(&self) -> f64 {
-        (self.touched.once * u64::from(SECTOR_BYTES)) as f64
+        (self.known.touched.once * u64::from(SECTOR_BYTES)) as f64
     }
 
     fn traffic(&self, shape: &Shape) -> TrafficBounds {
@@ -181,10 +238,13 @@ impl Executed<'_> {
         // A launch may find what it loads in L2, and leave there what it stores.
         let beyond_l2 =
             |sectors: u64| ((sectors * u64::from(SECTOR_BYTES)) as f64 - self.gpu.l2_bytes as f64).max(0.0);
-        let beyond = beyond_l2(self.touched.loaded) + beyond_l2(self.touched.stored);
+        let beyond = beyond_l2(self.known.touched.loaded) + beyond_l2(self.known.touched.stored);
+        let [likely_l2_load_bytes, likely_l2_store_bytes] = self.l2_pieces(shape);
         TrafficBounds {
             l2_bytes: [self.once(), asked.max(self.once())],
             likely_l2_bytes: self.l2_likely(shape),
+            likely_l2_load_bytes,
+            likely_l2_store_bytes,
             dram_bytes: [beyond, self.l2_likely(shape).max(self.once()).max(beyond)],
         }
     }

@@ -4,16 +4,16 @@
 //! box are to its diagonal, with an exponent between that of the longest and that of the sum. The chain of a warp is hidden by other blocks, as far
 //! as there are any.
 //!
-//! [`EXPONENT`], [`CHAIN`] and the cost of the first access were fitted to the times of 255 of the 267 launches that were measured
-//! on an H200: `scripts/nsight/bounds`.
+//! [`EXPONENT`] and the cost of the first access were fitted to the times of 255 of the 267 launches that were measured on an H200, and [`CHAIN`]
+//! later to all of them: `scripts/nsight/bounds`.
 
 use super::{
     Executed, Shape,
-    chains::{Chains, Wait},
+    chains::{Chain, Chains, Wait},
 };
 use crate::model::{Latency, PartBound, WaitShare};
 use std::collections::BTreeMap;
-use tilewright_arch::{Part, PartCosts};
+use tilewright_arch::{Part, PartCosts, WARP_SIZE};
 use tilewright_emulator::AccessKind;
 
 pub struct Predicted {
@@ -33,13 +33,14 @@ pub fn predict(
     let resident = f64::from(executed.resident_blocks.max(1)).min(shape.blocks_on_busiest.ceil());
     let rounds = (shape.blocks_on_busiest / resident).max(1.0);
     let rounds = if shape.blocks_on_busiest.fract() == 0.0 { rounds.ceil() } else { rounds };
-    let [likely, high] = [chains.likely, chains.high].map(|chain| rounds * chain.cycles());
+    let chain = chains.from_l2.towards(&chains.from_dram, executed.new_to_chip(shape, rounds));
+    let [likely, high] = [chain, chains.high].map(|chain| rounds * chain.cycles());
     let low = (shape.least_on_busiest / resident).max(1.0) * chains.low.cycles();
     let busy = busy(executed, costs, shape, parts);
     parts
         .iter_mut()
         .for_each(|part| part.likely_cycles = busy.get(&part.part).copied().unwrap_or(part.cycles));
-    let is_memory_touched = executed.touched.once > 0;
+    let is_memory_touched = executed.known.touched.once > 0;
     let first = if is_memory_touched { costs.first_access_seconds } else { 0.0 };
     let launch = (costs.likely_launch_seconds + first) * executed.gpu.clock_hz as f64;
     let together = together(&busy, shape.blocks * costs.block);
@@ -50,13 +51,14 @@ pub fn predict(
             warps: (resident * shape.warps_per_block) as u32,
             rounds,
             chain_cycles_per_warp: [chains.low.cycles(), chains.high.cycles()],
-            likely_chain_cycles_per_warp: chains.likely.cycles(),
+            likely_chain_cycles_per_warp: chain.cycles(),
+            new_data_chain_cycles_per_warp: [chains.from_l2.cycles(), chains.from_dram.cycles()],
             resident_blocks: executed.resident_blocks,
             cycles: [low, high],
         },
         cycles: [at_least, (launch + together + high).max(predicted).max(at_least)],
         likely: predicted.max(at_least),
-        waits: waits(&busy, executed.global_share(), chains, rounds, predicted),
+        waits: waits(&busy, executed.global_share(), &chain, rounds, predicted),
     }
 }
 
@@ -80,13 +82,45 @@ fn busy(
         .sum();
     let issued = counters.warp_instructions.saturating_sub(merged) as f64;
     more(Part::Issue, issued * costs.issue() * shape.share());
-    let moved = executed.l2_likely(shape);
-    let l2 = costs.l2_bytes_of_chip.unwrap_or(f64::INFINITY).min(costs.l2_bytes * shape.multiprocessors);
-    more(Part::L2, (moved / l2).max(moved * shape.share() / costs.l2_bytes));
+    let [loads, stores] = executed.l2_pieces(shape);
+    more(Part::L2, l2(loads, (costs.l2_bytes_of_chip, costs.l2_bytes), shape));
+    more(Part::L2, l2(stores, (costs.l2_bytes_written_of_chip, costs.l2_bytes_written), shape));
+    more(Part::Atomics, atomics(executed, costs));
     let reached =
         if executed.written() > MIXED * executed.once() { costs.dram_copying } else { costs.dram_reading };
     more(Part::Dram, executed.once() / (executed.gpu.bytes_per_cycle() * reached));
     busy
+}
+
+/// Cycles in which L2 moves bytes in one direction, at a rate of the chip and one of a multiprocessor.
+fn l2(bytes: f64, (of_chip, of_one): (Option<f64>, f64), shape: &Shape) -> f64 {
+    let together = bytes / of_chip.unwrap_or(f64::INFINITY);
+    together.max(bytes * shape.share() / of_one)
+}
+
+/// Cycles of atomics in L2: by their lines, or one after another where they meet.
+fn atomics(executed: &Executed<'_>, costs: &PartCosts) -> f64 {
+    let (mut lines, mut turns) = (0.0, 0.0);
+    for instruction in &executed.counters.instructions {
+        for (kind, access) in
+            instruction.accesses.iter().filter(|(kind, _)| *kind == AccessKind::GlobalAtomic)
+        {
+            lines += access.lines as f64;
+            turns += costs.contention.map_or(0.0, |contention| {
+                let lane =
+                    if is_of_floats(&instruction.opcode) { contention.float } else { contention.integer };
+                let lanes = (executed.lanes_per_word)(instruction.ptx_line, *kind);
+                (access.lanes as f64 / f64::from(WARP_SIZE) * contention.line)
+                    .max(access.lines as f64 * lanes * lane)
+            });
+        }
+    }
+    let apart = costs.atomic_lines_of_chip.map_or(0.0, |rate| lines / rate);
+    apart.max(turns / executed.known.touched.updated_lines.max(1) as f64)
+}
+
+fn is_of_floats(opcode: &str) -> bool {
+    opcode.split('.').any(|word| matches!(word, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64"))
 }
 
 /// From this part of all bytes on, writes make device memory turn around often.
@@ -95,8 +129,8 @@ const MIXED: f64 = 0.25;
 /// 2 would be the diagonal of a box, and a large number the longest side.
 const EXPONENT: f64 = 2.5;
 
-/// How often the chain of a warp counts where a multiprocessor has one block.
-const CHAIN: f64 = 1.5;
+/// How much of the chain of a warp is added where a multiprocessor has one block.
+const CHAIN: f64 = 0.75;
 
 /// How long parts take that disturb each other, and the starts of all blocks. A request goes through both paths of L1 in one; barriers are no units.
 fn together(busy: &BTreeMap<Part, f64>, starts: f64) -> f64 {
@@ -112,13 +146,7 @@ fn together(busy: &BTreeMap<Part, f64>, starts: f64) -> f64 {
 const BUSY: f64 = 0.25;
 
 /// `global` is the part of the passes of L1 that is not of shared memory.
-fn waits(
-    busy: &BTreeMap<Part, f64>,
-    global: f64,
-    chains: &Chains,
-    rounds: f64,
-    cycles: f64,
-) -> Vec<WaitShare> {
+fn waits(busy: &BTreeMap<Part, f64>, global: f64, chain: &Chain, rounds: f64, cycles: f64) -> Vec<WaitShare> {
     let mut waits: BTreeMap<&'static str, f64> = BTreeMap::new();
     for (&part, &busy) in busy.iter().filter(|(_, busy)| **busy > BUSY * cycles) {
         let share = busy / cycles;
@@ -132,7 +160,7 @@ fn waits(
         }
     }
     for wait in Wait::ALL {
-        *waits.entry(wait.name()).or_default() += rounds * chains.likely.of(wait) / cycles;
+        *waits.entry(wait.name()).or_default() += rounds * chain.of(wait) / cycles;
     }
     let sum: f64 = waits.values().sum();
     let mut waits: Vec<WaitShare> = waits

@@ -37,6 +37,21 @@ impl Case {
             None => product(kernel, request),
         }
     }
+
+    /// A product of zeros by a recipe, whose matrices are packed.
+    ///
+    /// # Errors
+    /// Without a compiler, if a program does not come with the catalogue.
+    pub(crate) fn of_recipe(
+        recipe: &Recipe,
+        dtype: DType,
+        problem: &Problem,
+        gpu: &Gpu,
+    ) -> Result<Self, Error> {
+        let layouts = [problem.a(), problem.b(), problem.c()];
+        let zeros = |(name, layout): (&&str, Layout)| Array::zeros(name, dtype, &[layout.rows, layout.cols]);
+        with_workspaces(recipe, dtype, gpu, MATRICES.iter().zip(layouts).map(zeros).collect())
+    }
 }
 
 fn exhibit(kernel: &'static Kernel, request: &Request<'_>) -> Result<Case, Error> {
@@ -231,17 +246,7 @@ impl Product {
                 None => Array::random(name, self.dtype, &[layout.rows, layout.cols]),
             });
         }
-        for (i, &bytes) in recipe.workspaces().iter().enumerate() {
-            arrays.push(workspace(i, self.dtype, bytes));
-        }
-        let place = |buffer| match buffer {
-            Buffer::A => Some(0),
-            Buffer::B => Some(1),
-            Buffer::C => Some(2),
-            Buffer::Workspace(i) => Some(3 + i),
-            _ => None,
-        };
-        let mut case = case(kernel, &recipe, &request.gpu, arrays, &place)?;
+        let mut case = with_workspaces(&recipe, self.dtype, &request.gpu, arrays)?;
         case.notes.insert(
             0,
             format!(
@@ -251,6 +256,21 @@ impl Product {
         );
         Ok(case)
     }
+}
+
+/// A product of A, B and C, in this order.
+fn with_workspaces(recipe: &Recipe, dtype: DType, gpu: &Gpu, mut arrays: Vec<Array>) -> Result<Case, Error> {
+    for (i, &bytes) in recipe.workspaces().iter().enumerate() {
+        arrays.push(workspace(i, dtype, bytes));
+    }
+    let place = |buffer| match buffer {
+        Buffer::A => Some(0),
+        Buffer::B => Some(1),
+        Buffer::C => Some(2),
+        Buffer::Workspace(i) => Some(3 + i),
+        _ => None,
+    };
+    case(recipe.kernel(), recipe, gpu, arrays, &place)
 }
 
 fn workspace(index: usize, dtype: DType, bytes: u64) -> Array {

@@ -34,8 +34,16 @@ struct Buffer {
     loaded: Vec<AtomicU64>,
     /// The same when it is stored or updated.
     stored: Vec<AtomicU64>,
+    /// The same when it is updated.
+    updated: Vec<AtomicU64>,
     /// The same for loads of the first block.
     loaded_by_first: Vec<AtomicU64>,
+}
+
+impl Buffer {
+    fn bits(&self) -> [&Vec<AtomicU64>; 4] {
+        [&self.loaded, &self.stored, &self.updated, &self.loaded_by_first]
+    }
 }
 
 /// The accesses of one block.
@@ -47,6 +55,25 @@ pub struct Seen {
     /// Of each access the array or variable; `None` where there are several.
     names: HashMap<(u32, AccessKind), Option<String>>,
     pub timeline: Timeline,
+    /// Of each load from device memory, by its line of the PTX.
+    news: HashMap<u32, News>,
+}
+
+/// When a load brings sectors that its block has not loaded before.
+#[derive(Default)]
+struct News {
+    /// How often each warp has executed it.
+    executions: HashMap<u32, u32>,
+    /// The rounds in which it did, for any warp.
+    rounds: HashSet<u32>,
+}
+
+impl News {
+    /// The part of its rounds.
+    fn part(&self) -> f64 {
+        let rounds = self.executions.values().max().copied().unwrap_or(0);
+        self.rounds.len() as f64 / f64::from(rounds.max(1))
+    }
 }
 
 impl Observer {
@@ -61,6 +88,7 @@ impl Observer {
                 bytes,
                 loaded: clear(words),
                 stored: clear(words),
+                updated: clear(words),
                 loaded_by_first: clear(words),
             }
         };
@@ -75,14 +103,13 @@ impl Observer {
     pub fn finish(self) -> (Seen, Touched) {
         let mut touched = Touched::default();
         for buffer in &self.buffers {
-            for ((loaded, stored), first) in
-                buffer.loaded.iter().zip(&buffer.stored).zip(&buffer.loaded_by_first)
-            {
-                let [loaded, stored, first] = [loaded, stored, first].map(|word| word.load(Relaxed));
+            for word in 0..buffer.loaded.len() {
+                let [loaded, stored, updated, first] = buffer.bits().map(|bits| bits[word].load(Relaxed));
                 touched.once += u64::from((loaded | stored).count_ones());
                 touched.loaded += u64::from(loaded.count_ones());
                 touched.stored += u64::from(stored.count_ones());
                 touched.by_first_block += u64::from(first.count_ones());
+                touched.updated_lines += u64::from(lines_of(updated));
             }
         }
         let elsewhere = self.elsewhere.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -94,13 +121,15 @@ impl Observer {
         self.buffers.iter().position(|b| address.wrapping_sub(b.start) < b.bytes.max(1))
     }
 
-    fn touch(&self, access: &ObservedAccess<'_>, operation: Operation) {
+    /// Whether it loads what the first block has not loaded before.
+    fn touch(&self, access: &ObservedAccess<'_>, operation: Operation) -> bool {
         let loaded: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.loaded;
         let stored: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.stored;
+        let updated: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.updated;
         let of_first: fn(&Buffer) -> &[AtomicU64] = |buffer| &buffer.loaded_by_first;
         let is_load_of_first = access.block == [0; 3] && operation == Operation::Load;
         let sector_bytes = u64::from(SECTOR_BYTES);
-        let mut previous = u64::MAX;
+        let (mut previous, mut is_new) = (u64::MAX, false);
         for (lane, &address) in access.addresses.iter().enumerate() {
             if access.active & (1 << lane) == 0 {
                 continue;
@@ -115,30 +144,37 @@ impl Observer {
                     if operation != Operation::Load {
                         self.touch_sector(sector * sector_bytes, stored);
                     }
+                    if operation == Operation::Atomic {
+                        self.touch_sector(sector * sector_bytes, updated);
+                    }
                     if is_load_of_first {
-                        self.touch_sector(sector * sector_bytes, of_first);
+                        is_new |= self.touch_sector(sector * sector_bytes, of_first);
                     }
                 }
             }
         }
+        is_new
     }
 
-    fn touch_sector(&self, address: u64, bits: fn(&Buffer) -> &[AtomicU64]) {
+    /// Whether nothing did so before.
+    fn touch_sector(&self, address: u64, bits: fn(&Buffer) -> &[AtomicU64]) -> bool {
         match self.buffer_of(address) {
             Some(index) => {
                 let buffer = &self.buffers[index];
                 let sector = (address - buffer.start) / u64::from(SECTOR_BYTES);
                 let (word, bit) = (&bits(buffer)[(sector / 64) as usize], 1 << (sector % 64));
                 // Most sectors are touched many times; reading is cheaper than writing.
-                if word.load(Relaxed) & bit == 0 {
-                    word.fetch_or(bit, Relaxed);
-                }
+                word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0
             }
-            None => {
-                self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).insert(address);
-            }
+            None => self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).insert(address),
         }
     }
+}
+
+/// Lines that have a sector of these.
+fn lines_of(sectors: u64) -> u32 {
+    let pairs = sectors | sectors >> 1;
+    ((pairs | pairs >> 2) & 0x1111_1111_1111_1111).count_ones()
 }
 
 fn clear(words: u64) -> Vec<AtomicU64> {
@@ -148,15 +184,16 @@ fn clear(words: u64) -> Vec<AtomicU64> {
 impl tilewright_emulator::Observer for Observer {
     fn access(&self, access: &ObservedAccess<'_>) {
         let Some((space, operation)) = place(access.kind) else { return };
-        if space == Space::Global {
-            self.touch(access, operation);
-        }
+        let is_new = space == Space::Global && self.touch(access, operation);
         if access.block != [0; 3] || access.active == 0 {
             return;
         }
         let first = (0..WARP_SIZE).find(|lane| access.active & (1 << lane) != 0).unwrap_or(0);
         let buffer = if space == Space::Global { self.buffer_of(access.addresses[first]) } else { None };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if space == Space::Global && operation == Operation::Load {
+            seen.note(access, is_new);
+        }
         let next = seen.numbers.len();
         let number = *seen.numbers.entry((access.ptx_line, access.kind)).or_insert(next);
         seen.recorder.record(&Sample {
@@ -182,12 +219,8 @@ impl tilewright_emulator::Observer for Observer {
     }
 
     fn restart(&self) {
-        for word in self
-            .buffers
-            .iter()
-            .flat_map(|buffer| buffer.loaded.iter().chain(&buffer.stored).chain(&buffer.loaded_by_first))
-        {
-            word.store(0, Relaxed);
+        for bits in self.buffers.iter().flat_map(Buffer::bits) {
+            bits.iter().for_each(|word| word.store(0, Relaxed));
         }
         self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clear();
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
@@ -195,6 +228,20 @@ impl tilewright_emulator::Observer for Observer {
 }
 
 impl Seen {
+    fn note(&mut self, load: &ObservedAccess<'_>, is_new: bool) {
+        let news = self.news.entry(load.ptx_line).or_default();
+        let round = news.executions.entry(load.warp).or_default();
+        *round += 1;
+        if is_new {
+            news.rounds.insert(*round);
+        }
+    }
+
+    /// The part of its rounds in which a load brings what its block has not loaded before, by its line of the PTX.
+    pub fn news(&self) -> HashMap<u32, f64> {
+        self.news.iter().map(|(&line, news)| (line, news.part())).collect()
+    }
+
     fn remember_name(&mut self, access: (u32, AccessKind), name: &str) {
         match self.names.get_mut(&access) {
             None => drop(self.names.insert(access, Some(name.to_owned()).filter(|name| !name.is_empty()))),

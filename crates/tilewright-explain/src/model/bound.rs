@@ -110,6 +110,10 @@ pub struct TrafficBounds {
     pub l2_bytes: [f64; 2],
     /// Likely: each block loads a sector once, and stores pass L1.
     pub likely_l2_bytes: f64,
+    /// The loads of these in pieces of 64 bytes, in which L2 moves them.
+    pub likely_l2_load_bytes: f64,
+    /// The same of stores and updates.
+    pub likely_l2_store_bytes: f64,
     /// At least what L2 cannot hold; at most what it moves.
     pub dram_bytes: [f64; 2],
 }
@@ -125,6 +129,8 @@ pub struct Latency {
     pub chain_cycles_per_warp: [f64; 2],
     /// The same as it is likely.
     pub likely_chain_cycles_per_warp: f64,
+    /// The same if data that is new to a block lies in L2, and if it lies in device memory.
+    pub new_data_chain_cycles_per_warp: [f64; 2],
     /// Blocks that a multiprocessor holds at a time.
     pub resident_blocks: u32,
     /// Cycles of all rounds: at least, and at most.
