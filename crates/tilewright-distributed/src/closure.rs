@@ -3,7 +3,7 @@
 #[cfg(feature = "cuda")]
 use crate::devices::{Device, OnDevice};
 use crate::{
-    checkpoint::{Checkpoints, fingerprint},
+    checkpoint::{Checkpoints, Resumed, fingerprint},
     group::Group,
     matrix::DistMatrix,
     prepare::prepare,
@@ -16,10 +16,10 @@ use tilewright::{DynMut, DynRef, Error, ErrorKind, Joining, Options, SemiringId,
 /// When panels are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The row and the column of the next block are updated first, and are on their way while the rest is.
-    #[default]
+    /// The row and the column of the next block are updated first, and are on their way while the rest is: where panels move by themselves, and take long.
     LookAhead,
-    /// Each step ends before the next begins.
+    /// Each step ends before the next begins: on processors it is faster.
+    #[default]
     InOrder,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Debug for Closure<'_> {
 }
 
 impl<'o> Closure<'o> {
-    /// On this processor, with look-ahead, without checkpoints.
+    /// On this processor, in order, without checkpoints.
     pub fn new(semiring: SemiringId) -> Self {
         let options = Options { backend: tilewright::Backend::Cpu, ..Options::default() };
         Self {
@@ -103,19 +103,18 @@ impl<'o> Closure<'o> {
         self.go_on(d, 0, weights)
     }
 
-    /// As [`Closure::run`], from the newest state of `checkpoints` on, which any grid may have kept; from the beginning where there is none.
-    /// Gives how many steps were done in the state.
+    /// As [`Closure::run`], from the newest state of `checkpoints` on that is whole, which any grid may have kept; from the beginning where there is none.
     ///
     /// # Errors
-    /// As [`Closure::run`]; `bad-file` for a state of another closure.
-    pub fn resume(&self, d: &mut DistMatrix<'_>) -> Result<Option<usize>, Error> {
+    /// As [`Closure::run`]; `bad-file` for a state of another closure, and where all states are damaged.
+    pub fn resume(&self, d: &mut DistMatrix<'_>) -> Result<Resumed, Error> {
         let weights = self.look_at(d)?;
-        let done = match self.checkpoints {
+        let resumed = match self.checkpoints {
             Some(from) => from.resume(d, self.semiring, weights)?,
-            None => None,
+            None => Resumed::default(),
         };
-        self.go_on(d, done.unwrap_or(0), weights)?;
-        Ok(done)
+        self.go_on(d, resumed.done.unwrap_or(0), weights)?;
+        Ok(resumed)
     }
 
     /// Makes weights clean, and tells them from others where states are kept.

@@ -302,7 +302,7 @@ fn a_closure_on_gpus_goes_on_from_a_state_of_processors() {
         Ok((done, d.gather()?))
     }) {
         let (done, found) = found.unwrap();
-        assert_eq!(done, Some(2));
+        assert_eq!(done.done, Some(2));
         assert!(same_bits(found.as_ref(), expected.as_ref()));
     }
     for found in on_grid((1, 3), |grid| {

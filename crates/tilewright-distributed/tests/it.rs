@@ -9,3 +9,4 @@ mod files;
 mod mpi;
 mod predecessors;
 mod product;
+mod simulate;

@@ -62,7 +62,7 @@ pub fn run(args: &Mul, shape: Shape, common: &Common) -> Result<(), Failure> {
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Mul, shape: Shape) -> Result<Self, Failure> {
-        let workers = Workers { shape, devices: args.ranks.devices.as_deref(), backend: args.backend };
+        let workers = Workers::new(&args.ranks, shape, args.backend);
         workers.check()?;
         refuse(&[
             ("--from", args.from.is_some()),

@@ -9,6 +9,7 @@ use crate::{
         self, Workers, refuse, refuse_nested, refuse_same, refuse_text,
         report::{Planned, Problem, Summary},
     },
+    terminal::{self, Style},
 };
 use std::{
     path::{Path, PathBuf},
@@ -59,7 +60,7 @@ pub fn run(args: &Paths, shape: Shape, common: &Common) -> Result<(), Failure> {
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Paths, shape: Shape) -> Result<Self, Failure> {
-        let workers = Workers { shape, devices: args.ranks.devices.as_deref(), backend: args.backend };
+        let workers = Workers::new(&args.ranks, shape, args.backend);
         workers.check()?;
         refuse(&[
             ("--from", args.from.is_some()),
@@ -199,17 +200,21 @@ impl<'a> Asked<'a> {
         };
         let checkpoints = checkpoints.as_ref();
         let closure = Closure { options, device, checkpoints, ..Closure::new(self.semiring()) };
-        let mut resumed_after = None;
+        let (mut resumed_after, mut damaged) = (None, Vec::new());
         let closed = match (&self.predecessors, self.args.resume) {
             (Some(_), _) => closure.run_with_predecessors(&d).map(Some),
             (None, false) => closure.run(&mut d).map(|()| None),
-            (None, true) => closure.resume(&mut d).map(|done| {
-                resumed_after = done;
+            (None, true) => closure.resume(&mut d).map(|resumed| {
+                resumed_after = resumed.done;
+                damaged = resumed.damaged;
                 None
             }),
         };
         progress.finish();
         let closed = closed.map_err(failure)?;
+        for error in damaged.iter().filter(|_| is_first) {
+            terminal::say(Style::Note, "note", &format!("a damaged state was left out: {error}"));
+        }
         let (d, predecessors) = match closed {
             Some(found) => (found.distances, Some(found.predecessors)),
             None => (d, None),
@@ -255,15 +260,15 @@ impl<'a> Asked<'a> {
         let Size { dtype, block, .. } = size;
         match &self.source {
             Source::Random(n) => {
-                let made = || {
-                    let mut d = DistMatrix::zeros(grid, dtype, *n, *n, block)?;
-                    d.fill(|at, part| {
-                        random::fill(self.semiring(), *n, (at.rows.start, at.cols.start), part);
-                        Ok(())
-                    })?;
-                    Ok(d)
-                };
-                grid.world().agree(made(), "making the weights")
+                // Whether there is memory is agreed on before anything is written to it.
+                let d = DistMatrix::zeros(grid, dtype, *n, *n, block);
+                let mut d = grid.world().agree(d, "taking memory for the weights")?;
+                let made = d.fill(|at, part| {
+                    random::fill(self.semiring(), *n, (at.rows.start, at.cols.start), part);
+                    Ok(())
+                });
+                grid.world().agree(made, "making the weights")?;
+                Ok(d)
             }
             Source::File(path) => read(grid, path, block, dtype, self.semiring()),
         }

@@ -3,12 +3,21 @@
 pub mod report;
 
 use crate::{
-    args::{Common, TextFiles},
-    failure::Failure,
+    args::{Common, Ranks, TextFiles},
+    failure::{DEVICE, Failure},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
 use tilewright::{Backend, cuda::Engine, files};
-use tilewright_distributed::{Group, Mpi, Shape, devices::Device, launched, store, threads};
+use tilewright_distributed::{
+    Abort, Group, Mpi, Patience, Shape, Watched, devices::Device, launched, store, threads,
+};
+
+/// How long a process that has been asked to end may take for it.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Who computes together.
 pub struct Workers<'a> {
@@ -16,9 +25,15 @@ pub struct Workers<'a> {
     /// GPUs of this process, which are the ranks then.
     pub devices: Option<&'a [usize]>,
     pub backend: Backend,
+    /// How long a rank waits for others; for ever unless given.
+    pub deadline: Option<Duration>,
 }
 
-impl Workers<'_> {
+impl<'a> Workers<'a> {
+    pub fn new(ranks: &'a Ranks, shape: Shape, backend: Backend) -> Self {
+        Self { shape, devices: ranks.devices.as_deref(), backend, deadline: ranks.deadline }
+    }
+
     /// Whether matrices stay on a GPU of each rank.
     pub fn are_gpus(&self) -> bool {
         self.devices.is_some() || self.backend == Backend::Cuda
@@ -50,7 +65,7 @@ impl Workers<'_> {
 
 /// Lets all ranks that were started together do their work, or a thread for each GPU of this process; one rank alone needs no MPI.
 ///
-/// Rank 0 speaks for all. Where MPI itself has failed, each rank says what it knows.
+/// Rank 0 speaks for all. Where MPI itself has failed, or patience is at its end, each rank says what it knows, and ends the job.
 pub fn run(
     workers: &Workers<'_>,
     common: &Common,
@@ -73,8 +88,17 @@ pub fn run(
         return threads::run(1, with_gpu).into_iter().collect();
     }
     let mpi = Mpi::open()?;
-    let is_first = mpi.group().rank() == 0;
-    let done = with_gpu(mpi.group());
+    let _guard = EndsAll(&mpi);
+    let (abort, format) = (mpi.abort(), common.format);
+    let patience = Patience { well: workers.deadline, ..Patience::default() };
+    let watched = Watched::new(mpi.group(), patience, move |error| {
+        let failure = Failure::from(error);
+        let code = failure.code();
+        let _ = failure.report(format);
+        end(&abort, code);
+    });
+    let is_first = watched.rank() == 0;
+    let done = with_gpu(&watched);
     let is_broken = mpi.is_broken();
     let done = done.map_err(|failure| {
         let code = failure.code();
@@ -83,12 +107,36 @@ pub fn run(
         }
         Failure::Program { code }
     });
-    if !is_broken {
-        // What failed here has failed everywhere. A launcher ends all ranks when the first has ended badly: nobody goes before rank 0 has spoken.
-        mpi.group().exchange(&[0])?;
+    if is_broken {
+        end(&mpi.abort(), done.as_ref().map_or_else(|failure| failure.code(), |_| DEVICE));
     }
-    mpi.finish()?;
+    // What failed here has failed everywhere. A launcher ends all ranks when the first has ended badly: nobody goes before rank 0 has spoken.
+    watched.exchange(&[0])?;
+    drop(watched);
+    mpi.leave()?;
     done
+}
+
+/// Ends this process and all others of the job: not every launcher does when one ends.
+fn end(abort: &Abort, code: u8) -> ! {
+    // MPI may be what does not answer.
+    let _ = thread::Builder::new().spawn(|| {
+        thread::sleep(LAST_WORDS);
+        std::process::abort()
+    });
+    abort.now(code);
+    std::process::exit(code.into())
+}
+
+/// Ends all ranks where this one panics.
+struct EndsAll<'m>(&'m Mpi);
+
+impl Drop for EndsAll<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            end(&self.0.abort(), DEVICE);
+        }
+    }
 }
 
 /// Refuses the first option that is given and that one process alone understands.

@@ -12,8 +12,9 @@ use crate::{
     site::Carrier,
 };
 use tilewright::{
-    Backend, DType, Element, Error, ErrorKind, Joining, Options, Semiring, SemiringId, domain, for_each_pair,
+    Backend, DType, Element, Error, ErrorKind, Joining, Options, Semiring, SemiringId,
     cuda::{DeviceMut, DeviceRef, DynDeviceMatrix},
+    domain, for_each_pair,
 };
 
 /// As [`multiply`](crate::multiply), on the GPU of each rank: A, B and C are there meanwhile.
