@@ -208,6 +208,22 @@ fn a_cycle_that_gains_is_named_as_by_the_processor() {
     }
 }
 
+#[test]
+#[ignore = "run by gpus_of_one_process_compute_together"]
+fn an_element_outside_the_domain_is_named_by_its_place_in_the_whole_matrix() {
+    let mut b = Matrix::filled(9, 9, 0.5_f32).unwrap();
+    b[(7, 2)] = -1.0;
+    let b: DynMatrix = b.into();
+    for error in on_gpus((2, 2), Transport::Nccl, |grid, device| {
+        let b = dealt(grid, b.as_ref(), 2)?;
+        devices::multiply(device, SemiringId::MaxTimes, &b, &b, &Options::default()).map(|_| ())
+    }) {
+        let error = error.unwrap_err();
+        assert_eq!(error.code(), "outside-domain");
+        assert!(error.to_string().contains("A[7, 2] = -1"), "{error}");
+    }
+}
+
 /// Breaks a GPU: a kernel reads where there is nothing.
 fn break_it(engine: &Engine) -> Result<(), Error> {
     let layout = Layout::row_major(8, 8);
@@ -286,7 +302,7 @@ fn a_closure_on_gpus_goes_on_from_a_state_of_processors() {
         Ok((done, d.gather()?))
     }) {
         let (done, found) = found.unwrap();
-        assert_eq!(done, Some(2));
+        assert_eq!(done.done, Some(2));
         assert!(same_bits(found.as_ref(), expected.as_ref()));
     }
     for found in on_grid((1, 3), |grid| {

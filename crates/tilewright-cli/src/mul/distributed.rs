@@ -57,12 +57,12 @@ pub fn run(args: &Mul, shape: Shape, common: &Common) -> Result<(), Failure> {
             .into_iter()
             .collect();
     }
-    ranks::run(&asked.workers, args.ranks.deadline, common, |group, device| asked.compute(group, device, common))
+    ranks::run(&asked.workers, common, |group, device| asked.compute(group, device, common))
 }
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Mul, shape: Shape) -> Result<Self, Failure> {
-        let workers = Workers { shape, devices: args.ranks.devices.as_deref(), backend: args.backend };
+        let workers = Workers::new(&args.ranks, shape, args.backend);
         workers.check()?;
         refuse(&[
             ("--from", args.from.is_some()),

@@ -3,7 +3,7 @@
 pub mod report;
 
 use crate::{
-    args::{Common, TextFiles},
+    args::{Common, Ranks, TextFiles},
     failure::{DEVICE, Failure},
 };
 use std::{
@@ -25,9 +25,15 @@ pub struct Workers<'a> {
     /// GPUs of this process, which are the ranks then.
     pub devices: Option<&'a [usize]>,
     pub backend: Backend,
+    /// How long a rank waits for others; for ever unless given.
+    pub deadline: Option<Duration>,
 }
 
-impl Workers<'_> {
+impl<'a> Workers<'a> {
+    pub fn new(ranks: &'a Ranks, shape: Shape, backend: Backend) -> Self {
+        Self { shape, devices: ranks.devices.as_deref(), backend, deadline: ranks.deadline }
+    }
+
     /// Whether matrices stay on a GPU of each rank.
     pub fn are_gpus(&self) -> bool {
         self.devices.is_some() || self.backend == Backend::Cuda
@@ -62,7 +68,6 @@ impl Workers<'_> {
 /// Rank 0 speaks for all. Where MPI itself has failed, or patience is at its end, each rank says what it knows, and ends the job.
 pub fn run(
     workers: &Workers<'_>,
-    deadline: Option<Duration>,
     common: &Common,
     work: impl Fn(&dyn Group, Option<&Device>) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
@@ -85,7 +90,7 @@ pub fn run(
     let mpi = Mpi::open()?;
     let _guard = EndsAll(&mpi);
     let (abort, format) = (mpi.abort(), common.format);
-    let patience = Patience { well: deadline, ..Patience::default() };
+    let patience = Patience { well: workers.deadline, ..Patience::default() };
     let watched = Watched::new(mpi.group(), patience, move |error| {
         let failure = Failure::from(error);
         let code = failure.code();

@@ -36,7 +36,7 @@ impl Link {
     ) -> Result<Self, Error> {
         let (world, group) = (grid.world(), grid.along(along));
         match (device.transport, &device.nccl) {
-            (Transport::Nccl, Ok(nccl)) => {
+            (Transport::Nccl, Some(Ok(nccl))) => {
                 let id = if group.rank() == 0 { nccl.new_id() } else { Ok(NcclId([0; 128])) };
                 let id = world.agree(id, "naming a row of GPUs")?;
                 let joined = joined(nccl, device.engine(), group, id);

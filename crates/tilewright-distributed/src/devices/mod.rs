@@ -58,7 +58,8 @@ impl Transport {
 #[derive(Debug)]
 pub struct Device {
     engine: Engine,
-    nccl: Result<Nccl, String>,
+    /// Or why there is none; nothing for a rank that is alone, which needs none.
+    nccl: Option<Result<Nccl, String>>,
     transport: Transport,
 }
 
@@ -68,12 +69,10 @@ impl Device {
     /// # Errors
     /// As [`Group::exchange`].
     pub fn new(engine: Engine, group: &dyn Group) -> Result<Self, Error> {
-        let nccl = match group.size() {
-            1 => Err("a rank alone needs none".to_owned()),
-            _ => Nccl::find(&engine).map_err(|error| error.to_string()),
-        };
+        let find = || Nccl::find(&engine).map_err(|error| error.to_string());
+        let nccl = (group.size() > 1).then(find);
         let place = Place::of(&engine.device().pci_bus_id);
-        let all = Place::exchange(group, place, u64::from(nccl.is_ok()))?;
+        let all = Place::exchange(group, place, u64::from(matches!(nccl, Some(Ok(_)))))?;
         let is_one_process = all.iter().all(|(other, _)| other.process == place.process);
         let are_apart = all.iter().enumerate().all(|(at, (one, _))| {
             all[..at].iter().all(|(other, _)| (one.host, one.gpu) != (other.host, other.gpu))
@@ -108,7 +107,7 @@ impl Device {
     /// `unavailable` for NCCL where it was not found.
     pub fn by(self, transport: Transport) -> Result<Self, Error> {
         match (&self.nccl, transport) {
-            (Err(why), Transport::Nccl) => {
+            (Some(Err(why)), Transport::Nccl) => {
                 let hint = "install NCCL 2.18 or later".into();
                 Err(ErrorKind::Unavailable { what: "NCCL", why: why.clone(), hint }.into())
             }
@@ -128,7 +127,7 @@ impl Device {
 
     /// Why there is no NCCL, where there is none.
     pub fn without_nccl(&self) -> Option<&str> {
-        self.nccl.as_ref().err().map(String::as_str)
+        self.nccl.as_ref().and_then(|found| found.as_ref().err()).map(String::as_str)
     }
 }
 

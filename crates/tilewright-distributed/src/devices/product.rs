@@ -12,8 +12,9 @@ use crate::{
     site::Carrier,
 };
 use tilewright::{
-    Backend, Error, Joining, Options, SemiringId,
+    Backend, DType, Element, Error, ErrorKind, Joining, Options, Semiring, SemiringId,
     cuda::{DeviceMut, DeviceRef, DynDeviceMatrix},
+    domain, for_each_pair,
 };
 
 /// As [`multiply`](crate::multiply), on the GPU of each rank: A, B and C are there meanwhile.
@@ -29,6 +30,9 @@ pub fn multiply<'g>(
 ) -> Result<DistMatrix<'g>, Error> {
     let output = check_both(semiring, a, b)?;
     let (grid, world) = (a.grid(), a.grid().world());
+    // Kernels do not look at elements.
+    let looked = check_domain(semiring, "A", a).and_then(|()| check_domain(semiring, "B", b));
+    world.agree(looked, "looking at the elements")?;
     let c = DistMatrix::zeros(grid, output, a.rows().len, b.cols().len, a.rows().block);
     let mut c = world.agree(c, "taking memory for the product")?;
     let here = Options { backend: Backend::Cpu, ..*options };
@@ -51,6 +55,38 @@ pub fn multiply<'g>(
             Err(error)
         }
     }
+}
+
+macro_rules! with_types {
+    ($($id:ident { paths: $(($dtype:ident $semiring:ty))*; products: $(($other:ident $rest:ty))*; })*) => {
+        /// Refuses an element that the semiring does not contain. Pairs that are not in the table have no kernel either.
+        fn check_domain(semiring: SemiringId, operand: &'static str, d: &DistMatrix<'_>) -> Result<(), Error> {
+            match (semiring, d.dtype()) {
+                $($((SemiringId::$id, DType::$dtype) => refuse_outside::<$semiring>(operand, d),)*
+                $((SemiringId::$id, DType::$other) => refuse_outside::<$rest>(operand, d),)*)*
+                _ => Ok(()),
+            }
+        }
+    };
+}
+for_each_pair!(with_types!());
+
+fn refuse_outside<S: Semiring>(operand: &'static str, d: &DistMatrix<'_>) -> Result<(), Error>
+where
+    S::Elem: Element,
+{
+    d.visit(|block, part| {
+        let Some(part) = part.typed::<S::Elem>() else { return Ok(()) };
+        domain::check_operand::<S>(operand, part).map_err(|error| match error.kind() {
+            // By the numbers of the whole matrix.
+            ErrorKind::OutsideDomain { operand, row, col, value, semiring, accepts } => {
+                let (row, col) = (row + block.rows.start, col + block.cols.start);
+                let value = value.clone();
+                ErrorKind::OutsideDomain { operand, row, col, value, semiring, accepts }.into()
+            }
+            _ => error,
+        })
+    })
 }
 
 /// A product on a rank's GPU.
