@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod bounds;
 mod bytes;
 mod cache;
 mod charts;

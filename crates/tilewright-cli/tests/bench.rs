@@ -313,3 +313,28 @@ fn without_a_compiler_the_plain_program_is_measured() {
         assert!(peak > 1e12 && (part * peak / rate - 1.0).abs() < 1e-9, "{}", run.out);
     }
 }
+
+#[test]
+fn the_bound_by_counts_is_beside_what_was_measured() {
+    let desk = Desk::new();
+    let of = |format: &str| {
+        let line = "bench --backend cuda --kernel shared-tile,simt --sizes 256 --rounds 1 --dtype f32 -q";
+        let mut command = desk.command(&format!("{line} --format {format}"));
+        command.env("TILEWRIGHT_CUDA_PATH", "emulator").env("TILEWRIGHT_NVRTC_PATH", "none");
+        let run = Run::of(command.output().unwrap());
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        run.out
+    };
+    let report: serde_json::Value = serde_json::from_str(&of("json")).unwrap();
+    let rows = report["results"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let [bound, fraction, measured, predicted] =
+            ["bound_seconds", "bound_fraction", "seconds", "predicted_seconds"]
+                .map(|key| row[key].as_f64().unwrap_or_else(|| panic!("{key}: {row}")));
+        assert!((fraction * measured / bound - 1.0).abs() < 1e-9 && predicted >= bound, "{row}");
+    }
+    assert_eq!((&rows[0]["kernel"], &rows[0]["bound_part"]), (&"shared-tile".into(), &"l1_data".into()));
+    let table = of("table");
+    assert!(table.contains("of bound") && table.contains("l1_data"), "{table}");
+}

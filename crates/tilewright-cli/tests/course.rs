@@ -12,6 +12,7 @@ use std::{
     path::PathBuf,
     sync::Mutex,
 };
+use tilewright_arch::Part;
 use tilewright_kernels::{Family, kernels};
 
 const GAP: &str = "…";
@@ -538,6 +539,58 @@ fn the_table_of_the_ladder_is_what_was_counted_and_measured() {
         let row = benchmarks.lines().find(|line| line.starts_with(&format!("| {kernel} | ")));
         assert_eq!(row.unwrap().split('|').nth(3).map(str::trim), Some(measured), "{kernel}");
     }
+}
+
+/// What a table says of the largest launch of each kernel of ladder and gallery: what `explain` predicts, and what was measured, from the records of
+/// `scripts/nsight/bounds`. `| kernel | size | part | ms at least | ms predicted | ms measured |`
+fn recorded_predictions() -> BTreeMap<String, String> {
+    let path = repository().join("scripts/nsight/results/bounds-h200-predicted.csv");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = rows.next().unwrap();
+    let column = |name: &str| header.iter().position(|cell| *cell == name).unwrap();
+    let (kernel, size, part) = (column("kernel"), column("size"), column("bounding_part"));
+    let times = ["bound_us", "prediction_us", "measured_us"].map(column);
+    let is_told = |name: &str| kernels().iter().any(|k| k.name == name && k.family != Family::Production);
+    let line = |row: Vec<&str>| {
+        let title = Part::ALL.iter().find(|known| known.name() == row[part]).unwrap().title();
+        let [least, predicted, measured] =
+            times.map(|column| format!("{:.3}", row[column].parse::<f64>().unwrap() / 1e3));
+        let (name, size) = (row[kernel], row[size]);
+        (name.to_owned(), format!("| `{name}` | {size} | {title} | {least} | {predicted} | {measured} |"))
+    };
+    // Of the sizes of a kernel the last one stays.
+    rows.filter(|row| is_told(row[kernel])).map(line).collect()
+}
+
+#[test]
+fn predicted_and_measured_times_are_those_of_the_records() {
+    let recorded = recorded_predictions();
+    let bless = std::env::var_os("TILEWRIGHT_BLESS").is_some();
+    let (mut found, mut wrong) = (BTreeSet::new(), Vec::new());
+    for mut chapter in Chapter::all() {
+        let before = chapter.lines.clone();
+        for line in &mut chapter.lines {
+            let Some(name) = line.strip_prefix("| `").and_then(|rest| rest.split('`').next()) else {
+                continue;
+            };
+            let Some(expected) = recorded.get(name).filter(|_| line.matches('|').count() == 7) else {
+                continue;
+            };
+            found.insert(name.to_owned());
+            if bless {
+                expected.clone_into(line);
+            } else if line != expected {
+                wrong.push(format!("{}: {line}\n{expected}", chapter.name));
+            }
+        }
+        if chapter.lines != before {
+            std::fs::write(&chapter.path, chapter.lines.join("\n") + "\n").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n\nTILEWRIGHT_BLESS=1 renews the numbers", wrong.join("\n"));
+    let missing: Vec<_> = recorded.keys().filter(|name| !found.contains(*name)).collect();
+    assert!(missing.is_empty() && recorded.len() > 25, "no chapter says what was predicted of {missing:?}");
 }
 
 #[test]

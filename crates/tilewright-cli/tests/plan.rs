@@ -101,6 +101,30 @@ fn a_gpu_that_is_not_here_is_planned_for() {
 }
 
 #[test]
+fn what_bounds_a_kernel_is_said_where_a_block_tells() {
+    let desk = Desk::new();
+    let row = |n: usize| vec!["1"; n].join(",") + "\n";
+    desk.put("a.csv", &row(1024).repeat(256));
+    desk.put("b.csv", &row(256).repeat(1024));
+    let line = "mul a.csv b.csv --dtype f32 --plan --gpu h200 --kernel naive -q";
+    let plan = desk.json(line);
+    let (bound, floor) = (&plan["gpu"]["bound"], &plan["gpu"]["floor"]);
+    assert_eq!((&bound["part"], &bound["program"]), (&"l1_data".into(), &"naive.plus-times.f32".into()));
+    // 33 passes of the data path for each multiply-add of a warp, in 64 blocks of 32 warps on as many of 132 multiprocessors.
+    let seconds = bound["seconds"].as_f64().unwrap();
+    assert!((seconds / (33.0 * 32.0 * 1024.0 / 1.98e9) - 1.0).abs() < 0.02, "{bound}");
+    assert!(seconds > floor["seconds"].as_f64().unwrap() && bound["likely_seconds"].as_f64() > Some(seconds));
+    assert!(bound["next"]["share"].as_f64() < Some(1.0), "{bound}");
+    let words = desk.ok(line).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("at least by the counts of a block: data path of L1"), "{words}");
+    // Nothing is guessed where edges differ from other blocks.
+    assert!(
+        desk.json("mul roads.csv roads.csv --dtype f32 --plan --gpu h200 --kernel naive -q")["gpu"]["bound"]
+            .is_null()
+    );
+}
+
+#[test]
 fn gpus_of_every_kind_have_plans_and_rates_of_their_own() {
     let desk = Desk::new();
     let of = |gpu: &str, dtype: &str| {

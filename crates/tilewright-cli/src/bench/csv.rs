@@ -5,7 +5,7 @@ use super::report::{Report, Row};
 type Cell = fn(&Report, &Row) -> String;
 
 /// The columns; the names are those of JSON.
-const COLUMNS: [(&str, Cell); 31] = [
+const COLUMNS: [(&str, Cell); 35] = [
     ("semiring", |report, _| semiring(&report.semiring)),
     ("dtype", |report, _| report.dtype.into()),
     ("m", |_, row| row.m.to_string()),
@@ -25,6 +25,10 @@ const COLUMNS: [(&str, Cell); 31] = [
     ("operations_per_byte", |_, row| number(Some(row.operations_per_byte))),
     ("peak_fraction", |_, row| number(row.peak_fraction)),
     ("roofline_fraction", |_, row| number(row.roofline_fraction)),
+    ("bound_seconds", |_, row| number(row.bound_seconds)),
+    ("bound_part", |_, row| number(row.bound_part)),
+    ("bound_fraction", |_, row| number(row.bound_fraction)),
+    ("predicted_seconds", |_, row| number(row.predicted_seconds)),
     ("speed_against_cublas", |_, row| number(row.speed_against_cublas)),
     ("speed_against_cublaslt", |_, row| number(row.speed_against_cublaslt)),
     ("memory_bytes", |_, row| number(row.memory_bytes)),

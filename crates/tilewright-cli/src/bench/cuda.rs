@@ -6,6 +6,7 @@ use super::{
     measured::{Measured, Memory, Outcome, Resources},
     resolved::Resolved,
 };
+use crate::bounds::Bounds;
 use std::cell::RefCell;
 use tilewright::{
     Backend, Element, Error, Matrix, Semiring,
@@ -13,7 +14,7 @@ use tilewright::{
     plan::Query,
     semiring::Visit,
 };
-use tilewright_kernels::{Family, Form, Kernel, Recipe, Request, Role, Variant, kernels, select};
+use tilewright_kernels::{Family, Form, Kernel, Launch, Recipe, Request, Role, Variant, kernels, select};
 
 /// A GPU and what is measured on it.
 pub struct Device {
@@ -106,6 +107,15 @@ impl Runner<'_> {
             let occupancy = f64::from(threads) / f64::from(all);
             Resources { registers: kernel.attributes.registers, occupancy }
         }))
+    }
+
+    /// What bounds it, where it is the program that counts are known of.
+    fn bounds(&self, engine: &Engine, query: &Query) -> Option<Bounds> {
+        let Self::Kernel(prepared) = self else { return None };
+        let recipe = prepared.recipe();
+        let found = Bounds::of(recipe.kernel(), &engine.gpu(), query)?;
+        let is_it = |launch: &Launch| launch.program().name() == found.program;
+        recipe.launches().iter().any(is_it).then_some(found)
     }
 
     fn workspace(&self) -> Option<u64> {
@@ -202,11 +212,12 @@ impl Visit for Measure<'_> {
                 }
                 Err(_) => (None, None, None),
             };
+            let bounds = runner.as_ref().ok().and_then(|runner| runner.bounds(engine, &query));
             let outcome = match runner {
                 Ok(_) => timings.next().map(Outcome::Timed),
                 Err(outcome) => Some(outcome),
             };
-            let of = |outcome| Measured::new(Backend::Cuda, &name, outcome);
+            let of = |outcome| Measured { bounds, ..Measured::new(Backend::Cuda, &name, outcome) };
             measured.extend(outcome.map(|outcome| Measured { resources, memory, algorithms, ..of(outcome) }));
         }
         Ok(measured)

@@ -1,5 +1,6 @@
 //! What came of a contender.
 
+use crate::bounds::Bounds;
 use serde::Serialize;
 use tilewright::{Backend, cuda::Timing};
 
@@ -14,6 +15,8 @@ pub struct Measured {
     pub outcome: Outcome,
     /// Registers of a thread and occupancy, of a kernel on a GPU.
     pub resources: Option<Resources>,
+    /// What bounds it, of a kernel whose counts tell.
+    pub bounds: Option<Bounds>,
     /// Of a GPU.
     pub memory: Option<Memory>,
     /// The algorithms that were tried, of which the fastest was taken; none where there was nothing to try.
@@ -78,6 +81,7 @@ impl Measured {
             terms: Terms::All,
             outcome,
             resources: None,
+            bounds: None,
             memory: None,
             algorithms: None,
         }

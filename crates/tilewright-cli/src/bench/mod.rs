@@ -13,6 +13,8 @@ mod report;
 mod resolved;
 mod table;
 
+pub use table::time;
+
 use crate::{
     args::{Bench, Common, Data, Format, Order, Size},
     charts, doctor,

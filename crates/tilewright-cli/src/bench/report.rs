@@ -120,6 +120,12 @@ pub struct Row {
     pub peak_fraction: Option<f64>,
     /// Of what arithmetic and memory together allow at this size.
     pub roofline_fraction: Option<f64>,
+    /// The least time by the counts of one block, of a kernel whose counts tell; the part of the GPU that takes it; its part of the measured time.
+    pub bound_seconds: Option<f64>,
+    pub bound_part: Option<&'static str>,
+    pub bound_fraction: Option<f64>,
+    /// The time that is likely by the same counts.
+    pub predicted_seconds: Option<f64>,
     /// The library's time over this one: above 1 is faster.
     pub speed_against_cublas: Option<f64>,
     pub speed_against_cublaslt: Option<f64>,
@@ -202,6 +208,10 @@ impl Standings<'_> {
             operations_per_byte: self.work.flops.unwrap_or(self.work.pair_ops) / self.work.bytes,
             peak_fraction: rate.and_then(|rate| Some(rate / floor?.peak.pair_ops_per_second)),
             roofline_fraction: seconds.and_then(|s| Some(floor?.seconds / s)),
+            bound_seconds: one.bounds.as_ref().map(|bounds| bounds.seconds),
+            bound_part: one.bounds.as_ref().map(|bounds| bounds.part),
+            bound_fraction: seconds.and_then(|s| Some(one.bounds.as_ref()?.seconds / s)),
+            predicted_seconds: one.bounds.as_ref().map(|bounds| bounds.likely_seconds),
             speed_against_cublas: seconds.and_then(|s| Some(self.of(CUBLAS)? / s)),
             speed_against_cublaslt: seconds.and_then(|s| Some(self.of(CUBLASLT)? / s)),
             memory_bytes: one.memory.and_then(|memory| Some(memory.matrices + memory.workspace?)),

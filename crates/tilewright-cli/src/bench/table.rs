@@ -88,6 +88,11 @@ fn columns(unit: &'static str, rows: &[Row]) -> Vec<Column> {
     if rows.iter().any(|row| row.backend == Backend::Cuda.name()) {
         columns.push(("of peak", 8, |row| percent(row.peak_fraction)));
         columns.push(("of roof", 9, |row| percent(row.roofline_fraction)));
+        if rows.iter().any(|row| row.bound_seconds.is_some()) {
+            columns.push(("bound", 11, |row| row.bound_seconds.map_or(String::new(), time)));
+            columns.push(("of bound", 9, |row| percent(row.bound_fraction)));
+            columns.push(("bound by", 12, |row| row.bound_part.unwrap_or_default().to_owned()));
+        }
         let has = |library: &str| rows.iter().any(|row| row.kernel == library);
         if has(CUBLAS) {
             columns.push(("x cuBLAS", 9, |row| number(row.speed_against_cublas, 3)));
@@ -140,7 +145,8 @@ fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-fn time(seconds: f64) -> String {
+/// In the unit that suits it.
+pub fn time(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.3} s"),
         s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),

@@ -7,6 +7,8 @@ use super::{
 };
 use crate::{
     args::{Common, Format, KernelChoice},
+    bench::time,
+    bounds::Bounds,
     failure::Failure,
     hints, json,
     product::check_math,
@@ -18,7 +20,7 @@ use tilewright::{
     Backend, Error, Options,
     cuda::Engine,
     kernels::Launch,
-    plan::{Gpu, Plan, Query, compile},
+    plan::{Gpu, How, Plan, Query, compile},
 };
 
 pub fn run(asked: &Resolved, common: &Common) -> Result<(), Failure> {
@@ -41,8 +43,9 @@ pub fn run(asked: &Resolved, common: &Common) -> Result<(), Failure> {
         (backend, ..) => (backend, String::new()),
     };
     let plan = plan(asked, common, backend, &query)?;
+    let bounds = bounds(&plan);
     if common.format == Format::Json {
-        return json::print(&Planned::new(backend, asked.semiring.name(), &plan));
+        return json::print(&Planned::new(backend, asked.semiring.name(), &plan, bounds));
     }
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
     let stack = (!inputs.shapes.batch.is_empty()).then(|| match count {
@@ -50,9 +53,25 @@ pub fn run(asked: &Resolved, common: &Common) -> Result<(), Failure> {
         count => ("stack", format!("{count} products of this shape")),
     });
     let rows = [("backend", format!("{backend}{reason}"))].into_iter().chain(stack).chain(plan.rows());
-    let rows: Vec<_> = rows.collect();
+    let mut rows: Vec<_> = rows.collect();
+    if let Some(bounds) = bounds {
+        let place = rows.iter().position(|(name, _)| *name == "floor").map_or(rows.len(), |floor| floor + 1);
+        rows.splice(place..place, rows_of(&bounds));
+    }
     let column = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     Ok(terminal::stdout().write_all(wrapping::rows(rows, column).as_bytes())?)
+}
+
+/// Of a plan whose kernel tells what bounds it.
+fn bounds(plan: &Plan) -> Option<Bounds> {
+    let How::Gpu(gpu) = &plan.how else { return None };
+    let found = Bounds::of(gpu.kernel, &gpu.gpu, &plan.query)?;
+    gpu.steps.iter().any(|step| step.program == found.program).then_some(found)
+}
+
+fn rows_of(bounds: &Bounds) -> [(&'static str, String); 2] {
+    let least = format!("{} at least by the counts of a block: {}", time(bounds.seconds), bounds.said());
+    [("bound", least), ("prediction", time(bounds.likely_seconds))]
 }
 
 fn plan(asked: &Resolved, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {

@@ -1,5 +1,6 @@
 //! The JSON object of a plan.
 
+use crate::bounds::Bounds;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tilewright::{
@@ -60,6 +61,8 @@ struct OnGpu {
     workspace_bytes: u64,
     launches: Vec<Launch>,
     floor: Option<LeastTime>,
+    /// Of the launch that computes, from the counts of one of its blocks, where these tell.
+    bound: Option<Bounds>,
     estimated_seconds: f64,
 }
 
@@ -98,13 +101,13 @@ struct Rejection {
 }
 
 impl Planned {
-    pub fn new(backend: Backend, semiring: &str, plan: &Plan) -> Self {
+    pub fn new(backend: Backend, semiring: &str, plan: &Plan, bounds: Option<Bounds>) -> Self {
         let query = &plan.query;
         let p = &query.problem;
         let [alpha, beta] = query.joining.factors();
         let (kernel, cpu, gpu) = match &plan.how {
             How::Cpu(cpu) => (cpu.kernel.to_string(), Some(Cpu::new(cpu)), None),
-            How::Gpu(gpu) => (gpu.kernel.name.to_owned(), None, Some(OnGpu::new(gpu))),
+            How::Gpu(gpu) => (gpu.kernel.name.to_owned(), None, Some(OnGpu::new(gpu, bounds))),
             _ => ("reference".to_owned(), None, None),
         };
         let rejected = plan.rejected.iter();
@@ -152,7 +155,7 @@ impl Cpu {
 }
 
 impl OnGpu {
-    fn new(plan: &GpuPlan) -> Self {
+    fn new(plan: &GpuPlan, bound: Option<Bounds>) -> Self {
         Self {
             name: plan.gpu.name.into(),
             compute_capability: plan.gpu.capability().to_string(),
@@ -161,6 +164,7 @@ impl OnGpu {
             workspace_bytes: plan.workspace_bytes,
             launches: plan.steps.iter().map(|step| Launch::new(step, plan)).collect(),
             floor: plan.floor.as_ref().map(LeastTime::new),
+            bound,
             estimated_seconds: plan.estimated_seconds,
         }
     }
