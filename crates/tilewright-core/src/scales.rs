@@ -251,6 +251,18 @@ impl Scales<DynRef<'_>> {
         Factors::new(self, problem)?;
         Ok(self)
     }
+
+    /// Those of some rows of A and of all of B, for a product of these rows. `first` is a multiple of 128, the rows of a block.
+    ///
+    /// # Errors
+    /// `result-mismatch` for a shape that no scales of the whole product have; `window-out-of-bounds` for rows that A has not.
+    pub fn of_rows(self, first: usize, rows: usize, problem: &Problem) -> Result<Self, Error> {
+        let [of_a, _] = self.map(|one| one.layout()).of(problem)?;
+        let (Some((granularity, _)), Some(a)) = (of_a, self.a) else { return Ok(self) };
+        let [row, col] = granularity.at(first, 0);
+        let [rows, cols] = granularity.shape(rows, problem.k());
+        Ok(Self { a: Some(a.window(row, col, rows, cols)?), ..self })
+    }
 }
 
 /// The factors of the terms of a product: those of A times those of B.
@@ -312,6 +324,35 @@ mod tests {
     fn problem(m: usize, k: usize, n: usize) -> Problem {
         let l = Layout::row_major;
         Problem::new(l(m, k), l(k, n), l(m, n)).unwrap()
+    }
+
+    #[test]
+    fn scales_of_some_rows_are_those_of_the_whole() {
+        let (m, n, k) = (300, 140, 260);
+        let problem = |rows| {
+            Problem::new(Layout::row_major(rows, k), Layout::row_major(k, n), Layout::row_major(rows, n))
+        };
+        for granularity in Granularity::ALL {
+            let [rows, cols] = granularity.shape(m, k);
+            let of_a = Matrix::from_fn(rows, cols, |i, j| (i * cols + j) as f32).unwrap();
+            let of_b = Matrix::from_fn(3, n, |i, j| (i * n + j) as f32).unwrap();
+            let scales: Scales<DynRef<'_>> =
+                Scales { a: Some(of_a.as_ref().into()), b: Some(of_b.as_ref().into()) };
+            let whole = Factors::new(scales, &problem(m).unwrap()).unwrap();
+            for (first, rows) in [(0, 300), (0, 128), (128, 128), (256, 44), (256, 1)] {
+                let part = scales.of_rows(first, rows, &problem(m).unwrap()).unwrap();
+                let part = Factors::new(part, &problem(rows).unwrap()).unwrap();
+                for (row, term) in [(0, 0), (rows - 1, 259), (rows / 2, 128)] {
+                    assert_eq!(part.of_row(row, term), whole.of_row(first + row, term), "{granularity:?}");
+                    assert_eq!(part.of_col(row.min(n - 1), term), whole.of_col(row.min(n - 1), term));
+                }
+            }
+            assert!(
+                scales.of_rows(256, 128, &problem(m).unwrap()).is_err()
+                    || granularity == Granularity::Operand
+                    || granularity == Granularity::Block
+            );
+        }
     }
 
     #[test]

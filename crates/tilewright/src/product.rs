@@ -12,8 +12,8 @@ use crate::{
 use core::fmt;
 use std::time::Instant;
 use tilewright_core::{
-    Cancel, DynRef, Epilogue, Error, Factors, Finish, MatMut, MatRef, Matrix, NO_ARG, Problem, Ring, Scales,
-    Semiring, Update, domain, reference,
+    Cancel, DynRef, Epilogue, Error, Factors, Finish, Granularity, MatMut, MatRef, Matrix, NO_ARG, Problem,
+    Ring, Scales, Semiring, Update, domain, reference,
 };
 
 /// The product `C[i,j] = ⊕_k A[i,k] ⊗ B[k,j]` of an m x k and a k x n matrix over the semiring `S`.
@@ -319,18 +319,20 @@ impl<'a, S: Semiring> Product<'a, S> {
         domain::check::<S>(a, b)?;
         let (m, n, k) = (problem.m(), problem.n(), problem.k());
         let terms = n.saturating_mul(k);
-        // Rows of scales are those of all of A.
-        let at_a_time = match self.scales.is_none() {
-            true => (TERMS_AT_A_TIME / terms.max(1)).max(ROWS_AT_A_TIME),
-            false => m.max(1),
-        };
+        let mut at_a_time = (TERMS_AT_A_TIME / terms.max(1)).max(ROWS_AT_A_TIME);
+        if !self.scales.is_none() {
+            at_a_time = at_a_time.next_multiple_of(Granularity::BLOCK);
+        }
         // Without columns there is nothing to visit, however many rows there are.
         for row in (0..if n == 0 { 0 } else { m }).step_by(at_a_time) {
             self.options.check_cancelled()?;
             let rows = at_a_time.min(m - row);
             let (a, c) = (a.window(row, 0, rows, k)?, c.reborrow().window(row, 0, rows, n)?);
             match &mut arg {
-                None => reference::multiply_scaled(c, a, b, update, self.epilogue, self.scales)?,
+                None => {
+                    let scales = self.scales.of_rows(row, rows, &problem)?;
+                    reference::multiply_scaled(c, a, b, update, self.epilogue, scales)?;
+                }
                 Some(arg) => {
                     let arg = arg.reborrow().window(row, 0, rows, n)?;
                     reference::multiply_arg(c, arg, a, b, update)?;
