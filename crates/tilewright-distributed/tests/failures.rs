@@ -159,7 +159,8 @@ fn a_damaged_state_gives_way_to_the_one_before_it() {
     };
     let desk = tempfile::tempdir().unwrap();
     let expected = resumed((1, 1), &desk.path().join("whole")).swap_remove(0).unwrap().0;
-    let damages: [(&str, &dyn Fn(&Path)); 4] = [
+    type Damage<'a> = &'a dyn Fn(&Path);
+    let damages: [(&str, Damage<'_>); 4] = [
         ("00003-00005.npy", &|path| fs::write(path, "short").unwrap()),
         ("00000-00000.npy", &|path| {
             let bytes = fs::read(path).unwrap();
