@@ -159,16 +159,15 @@ fn a_damaged_state_gives_way_to_the_one_before_it() {
     };
     let desk = tempfile::tempdir().unwrap();
     let expected = resumed((1, 1), &desk.path().join("whole")).swap_remove(0).unwrap().0;
-    /// A file, and what happens to it.
-    type Damage = (&'static str, fn(&Path));
-    let damages: [Damage; 4] = [
-        ("00003-00005.npy", |path| fs::write(path, "short").unwrap()),
-        ("00000-00000.npy", |path| {
+    type Damage<'a> = &'a dyn Fn(&Path);
+    let damages: [(&str, Damage<'_>); 4] = [
+        ("00003-00005.npy", &|path| fs::write(path, "short").unwrap()),
+        ("00000-00000.npy", &|path| {
             let bytes = fs::read(path).unwrap();
             fs::write(path, &bytes[..bytes.len() - 4]).unwrap();
         }),
-        ("00001-00002.npy", |path| fs::remove_file(path).unwrap()),
-        ("blocks.json", |path| fs::write(path, "{").unwrap()),
+        ("00001-00002.npy", &|path| fs::remove_file(path).unwrap()),
+        ("blocks.json", &|path| fs::write(path, "{").unwrap()),
     ];
     for (name, damage) in damages {
         for grid in [(1, 1), (2, 2)] {
