@@ -1,6 +1,8 @@
 // Scales of operands: numbers by which sums are multiplied, one for each row or column, or for blocks of terms (SCALES).
 #pragma once
 
+#include "ptx.cuh"
+
 // Terms that share a scale, at most.
 enum : int { SCALE_TERMS = 128 };
 
@@ -16,10 +18,15 @@ struct Scale {
     // Two to the power of this many rows share one. Negative where there are none.
     int shift;
 
+    __device__ const float* place(int index, int last, int block) const { return first + (min(index, last) >> shift) * row + block * term; }
+
     // Of a row, which may lie behind the last, in a block of terms.
-    __device__ float at(int index, int last, int block) const
+    __device__ float at(int index, int last, int block) const { return shift < 0 ? 1.0f : *place(index, last, block); }
+
+    // The same to shared memory, unless there is none. Behind the last block there are zeros.
+    __device__ void copy(unsigned to, int index, int last, int block, int blocks) const
     {
-        return shift < 0 ? 1.0f : first[(min(index, last) >> shift) * row + block * term];
+        if (shift >= 0) copy_async<4>(to, place(index, last, min(block, blocks - 1)), block < blocks);
     }
 };
 
@@ -30,6 +37,8 @@ struct Scales {
 
     __device__ float row(int index, int block) const { return a.at(index, rows - 1, block); }
     __device__ float col(int index, int block) const { return b.at(index, cols - 1, block); }
+    __device__ void copy_row(unsigned to, int index, int block) const { a.copy(to, index, rows - 1, block, blocks); }
+    __device__ void copy_col(unsigned to, int index, int block) const { b.copy(to, index, cols - 1, block, blocks); }
 };
 
 // The scales of N columns of a warp, of which a thread has columns 2 (lane % 4) and the next of each eight. Where EACH has its own, every lane brings one of 32, and gives it to others.
@@ -39,8 +48,11 @@ template <int N, bool EACH> struct ColumnScales {
 
     __device__ __forceinline__ void load(const Scales& scales, int col, int block)
     {
+        if constexpr (EACH) col += threadIdx.x % 32;
+        // Keeps the compiler from holding all addresses in registers from one block of terms to the next.
+        asm volatile("" : "+r"(col));
 #pragma unroll
-        for (int i = 0; i < (N + SHARING - 1) / SHARING; ++i) own[i] = scales.col(col + i * SHARING + (EACH ? threadIdx.x % 32 : 0), block);
+        for (int i = 0; i < (N + SHARING - 1) / SHARING; ++i) own[i] = scales.col(col + i * SHARING, block);
     }
 
     // Of one of the thread's two columns of an eight, by all threads of the warp.

@@ -123,4 +123,19 @@ impl Engine {
         // SAFETY: the caller's promise.
         unsafe { self.stream().order(stream as ffi::Stream, Order::BeforeOther) }
     }
+
+    /// Lets no kernel that is put into a stream of another library from now on start before those in it have ended.
+    ///
+    /// Kernels of this library let the next one start early, and are started early (programmatic dependent launch). That is right where each kernel then waits for the one before
+    /// it. XLA has kernels that do not.
+    ///
+    /// # Errors
+    /// As [`Engine::wait_for`].
+    ///
+    /// # Safety
+    /// As [`Engine::wait_for`].
+    pub unsafe fn end_early_starts(&self, stream: usize) -> Result<(), Error> {
+        // SAFETY: the caller's promise. The driver keeps the event until it has happened.
+        unsafe { self.stream().mark(stream as ffi::Stream).map(drop) }
+    }
 }
