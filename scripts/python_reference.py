@@ -70,11 +70,14 @@ def _entry(module: str, name: str, value: Any) -> Iterator[str]:
         yield f"```python\n{module}.{name}{_signature(value)}\n```"
     yield _markdown(value)
     for member, part in sorted(vars(value).items()) if inspect.isclass(value) else ():
+        of_class = isinstance(part, classmethod)
+        part = getattr(value, member) if of_class else part
         if member.startswith("_") or not inspect.getdoc(part) or not (callable(part) or inspect.isdatadescriptor(part)):
             continue
         is_method = callable(part)
         yield f"### {name}.{member}"
-        yield f"```python\n{name[0].lower()}{name[1:]}.{member}{_signature(part, bound=True) if is_method else ''}\n```"
+        owner = name if of_class else f"{name[0].lower()}{name[1:]}"
+        yield f"```python\n{owner}.{member}{_signature(part, bound=not of_class) if is_method else ''}\n```"
         yield _markdown(part)
 
 

@@ -11,7 +11,8 @@ use crate::{
 use pyo3::prelude::*;
 use std::{collections::HashMap, path::PathBuf, time::Duration};
 use tilewright::{DynMatrix, DynMut, DynRef, Error, ErrorKind, Setting, Words, kernels};
-use tilewright_explain::{Array as HostArray, Case, Control, Document, Explained, Request, html, text};
+use tilewright_explain::{Array as HostArray, Case, Control, Explained, Request};
+use tilewright_report::{Document, html, text};
 
 /// Letters of a line of the text.
 const WIDTH: usize = 100;

@@ -4,6 +4,7 @@ mod array;
 mod buffer;
 mod checks;
 mod cuda_array;
+mod distributed;
 mod dlpack;
 mod dtype;
 mod errors;
@@ -34,6 +35,11 @@ use pyo3::prelude::*;
 /// What `tilewright` is made of; users import that.
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use super::distributed::{
+        Ranks, default_grid, dist_closure, dist_gather, dist_load, dist_matmul, dist_predecessors, dist_save,
+        dist_zeros, ranks_of_calls, ranks_of_communicator, ranks_of_mpi, ranks_of_threads,
+    };
     #[pymodule_export]
     use super::explain::{explain_kernel, kernel_names};
     #[pymodule_export]

@@ -13,6 +13,11 @@ impl Owned {
     pub fn new(matrix: impl Into<DynMatrix>) -> Self {
         Self(matrix.into())
     }
+
+    /// The matrix. Arrays of NumPy look at its memory: who takes it away puts it back.
+    pub fn matrix(&mut self) -> &mut DynMatrix {
+        &mut self.0
+    }
 }
 
 #[pymethods]

@@ -61,7 +61,7 @@ def functions():
             if inspect.isroutine(value):
                 yield name, public, value
             elif inspect.isclass(value):
-                methods = {member: part for member, part in vars(value).items() if not member.startswith("_") and inspect.isroutine(part) and inspect.getdoc(part)}
+                methods = {member: getattr(value, member) for member, part in vars(value).items() if not member.startswith("_") and inspect.isroutine(part) and inspect.getdoc(part)}
                 yield from ((name, f"{public}.{member}", part) for member, part in methods.items() if name != "tilewright.networkx")
 
 

@@ -67,7 +67,7 @@ Environment: TILEWRIGHT_BACKEND and TILEWRIGHT_THREADS stand for --backend and -
 TILEWRIGHT_FORCE_ISA (avx512, avx2, neon, portable) forces an instruction set as --kernel does; \
 TILEWRIGHT_DEVICE numbers the GPU; TILEWRIGHT_CACHE_DIR and TILEWRIGHT_NO_CACHE=1 move and disable the cache of \
 compiled kernels; TILEWRIGHT_NO_REUSE=1 runs machine code as it was compiled; TILEWRIGHT_CUDA_PATH, TILEWRIGHT_NVRTC_PATH, TILEWRIGHT_CUBLAS_PATH, \
-TILEWRIGHT_CUBLASLT_PATH, TILEWRIGHT_PTXAS_PATH and \
+TILEWRIGHT_CUBLASLT_PATH, TILEWRIGHT_NCCL_PATH, TILEWRIGHT_PTXAS_PATH and \
 TILEWRIGHT_NVDISASM_PATH name libraries and tools of CUDA, `none` to do without one; NO_COLOR and \
 CLICOLOR_FORCE are obeyed.";
 
@@ -162,7 +162,8 @@ Outputs: a file is replaced as a whole. FILE.safetensors:TENSOR and FILE.npz:MEM
 others. Programs on one machine that write such a file take turns; .FILE.lock stands beside it while one writes.
 
 Many ranks: mpiexec -n 4 tilewright mul ... --distributed 2x2 deals blocks of the matrices to four processes, which read and write .npy files or folders of blocks. Where C is small and \
-k long, each takes a part of the terms. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names.
+k long, each takes a part of the terms. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names. With --backend cuda each takes a GPU of its \
+machine. --devices 0,1 needs no mpiexec: the ranks are GPUs of one process. GPUs send blocks to each other by NCCL where it is found, otherwise by copies.
 
 Semirings of your own: `add` and `mul` are expressions of C in x and y: + - * /, comparisons, && || !, a ? b : c, numbers, inf, \
 min, max, fminf, fmaxf, abs, fabsf; `zero` is the identity of add. `one`, the identity of mul, and `where`, a condition on \

@@ -187,6 +187,7 @@ mod tests {
             "tilewright-explain",
             "tilewright-files",
             "tilewright-paths",
+            "tilewright-report",
         ] {
             let mut files = Vec::new();
             sources(&crates.join(name).join("src"), &mut files);

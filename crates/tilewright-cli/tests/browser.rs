@@ -1,4 +1,4 @@
-//! The pages of `explain` in a browser: `crates/tilewright-explain/browser` looks at them and drives them.
+//! The pages of `explain` in a browser: `crates/tilewright-report/browser` looks at them and drives them.
 //!
 //! It needs Node, `npm ci` in that folder, and Chromium: what is missing is said, and the test is skipped, unless
 //! `TILEWRIGHT_REQUIRE_BROWSER` is set.
@@ -16,7 +16,7 @@ const RACE_SOURCE: &str = include_str!("../../tilewright-emulator/tests/faults/m
 const REVERSE: &str = include_str!("../../tilewright-explain/tests/reverse.ptx");
 
 fn driver() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tilewright-explain/browser")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tilewright-report/browser")
 }
 
 /// The browser, or what is missing.

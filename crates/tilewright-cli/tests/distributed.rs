@@ -54,6 +54,10 @@ fn json(desk: &Desk, line: &str) -> serde_json::Value {
 }
 
 fn by(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Run {
+    Run::of(launch(launcher, ranks, desk, line).output().unwrap())
+}
+
+fn launch(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Command {
     let mut command = Command::new(launcher);
     without_launcher(&mut command);
     command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_tilewright")]).args(line.split_whitespace());
@@ -62,7 +66,7 @@ fn by(launcher: &Path, ranks: usize, desk: &Desk, line: &str) -> Run {
     command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
     command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
     command.stdin(std::process::Stdio::null());
-    Run::of(command.output().unwrap())
+    command
 }
 
 /// A graph in a file, its distances, and products.
@@ -92,6 +96,7 @@ fn one_rank_needs_no_mpi() {
             "dtype",
             "grid",
             "memory_bytes_per_rank",
+            "on",
             "output",
             "predecessors_output",
             "ranks",
@@ -102,6 +107,7 @@ fn one_rank_needs_no_mpi() {
             "seconds",
             "semiring",
             "split",
+            "transport",
             "vertices",
             "write_seconds"
         ]
@@ -132,6 +138,13 @@ fn states_are_kept_and_gone_on_from() {
         "paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states --resume -o two.npy";
     assert_eq!(json(&desk, line)["resumed_after"].as_u64(), Some(4));
     assert_eq!(bytes(&desk, "two.npy"), bytes(&desk, "d.npy"));
+    // A damaged state gives way to the one before it, and is named.
+    std::fs::write(desk.file("states/step-00000004/00001-00001.npy"), "short").unwrap();
+    let again = run(&desk, line);
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    assert!(again.out.contains("after step 3"), "{}", again.out);
+    assert!(again.err.contains("note: a damaged state was left out: states/step-00000004/"), "{}", again.err);
+    assert_eq!(bytes(&desk, "two.npy"), bytes(&desk, "d.npy"));
     // Old states are neither mixed with new ones nor taken for those of another graph.
     for (line, code, text) in [
         ("paths random:150 --dtype i32 --distributed 1x1 --block 32 --checkpoint states", 2, "--resume"),
@@ -144,6 +157,59 @@ fn states_are_kept_and_gone_on_from() {
         let run = run(&desk, line);
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);
         assert!(run.err.contains("states") && run.err.contains(text), "{line}: {}", run.err);
+    }
+}
+
+/// The command behind a line of the shell, such as a limit.
+#[cfg(target_os = "linux")]
+fn behind(desk: &Desk, shell: &str, line: &str) -> Command {
+    let mut command = Command::new("sh");
+    without_launcher(&mut command);
+    command.current_dir(desk.path()).env("COLUMNS", "120");
+    command.args(["-c", &format!("{shell}; exec {} {line}", env!("CARGO_BIN_EXE_tilewright"))]);
+    command
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_old_output_whole() {
+    let desk = prepared();
+    ok(&desk, "paths d.npy --distributed 1x1 --block 64 -o blocks");
+    let (file, block) = (bytes(&desk, "d.npy"), bytes(&desk, "blocks/00001-00001.npy"));
+    // A write fails as on a full disk where the signal of a limit on the size of files is ignored. Blocks have 16 KiB.
+    for output in ["d.npy", "blocks", "new.npy", "new"] {
+        let line = format!("paths random:150 --distributed 1x1 --block 64 -o {output}");
+        let run = Run::of(behind(&desk, "trap '' XFSZ; ulimit -f 4", &line).output().unwrap());
+        assert_eq!(run.code, Some(3), "{output}: {}", run.err);
+        assert!(run.err.contains(output), "{}", run.err);
+    }
+    let line = "paths random:150 --distributed 1x1 --block 64 --checkpoint states";
+    let run = Run::of(behind(&desk, "trap '' XFSZ; ulimit -f 4", line).output().unwrap());
+    assert_eq!(run.code, Some(3), "{}", run.err);
+    assert_eq!(bytes(&desk, "d.npy"), file);
+    assert_eq!(bytes(&desk, "blocks/00001-00001.npy"), block);
+    let left = desk.list();
+    assert!(left.iter().all(|name| !name.starts_with('.') && !name.starts_with("new")), "{left:?}");
+    assert_eq!(std::fs::read_dir(desk.file("states")).unwrap().count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rank_with_too_little_memory_is_named_before_work_starts() {
+    let desk = Desk::new();
+    for launcher in launchers() {
+        // 780.8 MB for that rank.
+        let limit = "[ \"${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\" != 1 ] || ulimit -v 700000";
+        let inner = behind(&desk, limit, "paths random:20000 --distributed 1x2");
+        let mut outer = Command::new(&launcher);
+        without_launcher(&mut outer);
+        outer.args(["-n", "2", "sh"]).args(inner.get_args()).current_dir(desk.path()).env("COLUMNS", "120");
+        outer.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+        outer.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        let run = Run::of(outer.stdin(std::process::Stdio::null()).output().unwrap());
+        assert_eq!(run.code, Some(5), "{}", run.err);
+        assert!(run.err.contains("taking memory for the weights on "), "{}", run.err);
+        assert!(run.err.contains("rank (1): 780800000 bytes could not be allocated"), "{}", run.err);
     }
 }
 
@@ -174,7 +240,14 @@ fn what_makes_no_sense_is_refused() {
     for (line, code, text) in [
         ("paths random:9 --distributed 2", 2, "the grid '2'"),
         ("paths random:9 --block 4", 2, "--distributed"),
+        ("paths random:9 --devices 0,1,0", 2, "--devices names 0 twice"),
+        ("paths random:9 --devices 0,1 --distributed 2x2", 2, "--distributed 2x2 with 2 --devices"),
+        ("paths random:9 --devices 0,1 --backend cpu", 2, "--devices with --backend cpu"),
+        ("mul d.npy d.npy --devices 0,x", 2, "--devices"),
         ("paths random:9 --distributed 1x1 --resume", 2, "--checkpoint"),
+        ("paths random:9 --deadline 5", 2, "--distributed"),
+        ("mul d.npy d.npy --distributed 1x1 --deadline 0", 2, "more than 0"),
+        ("mul d.npy d.npy --distributed 1x1 --deadline soon", 2, "more than 0"),
         ("paths random:9 --distributed 1x1 --from 1", 2, "--from with --distributed"),
         ("paths random:9 --distributed 1x1 --predecessors p.npy", 2, "predecessors over min-plus on f32"),
         (
@@ -209,6 +282,70 @@ fn what_makes_no_sense_is_refused() {
     assert!(run.err.contains("MPI is not available") || run.err.contains("1 was started"), "{}", run.err);
 }
 
+/// With so many emulated GPUs, whose kernels come with the catalogue.
+fn with_gpus(mut command: Command, count: usize) -> Run {
+    command.env("TILEWRIGHT_CUDA_PATH", "emulator").env("TILEWRIGHT_NVRTC_PATH", "none");
+    command.env("TILEWRIGHT_EMULATED_GPUS", format!("{count}*h200"));
+    Run::of(command.output().unwrap())
+}
+
+fn on_gpus(desk: &Desk, count: usize, line: &str) -> Run {
+    let mut command = desk.command(line);
+    without_launcher(&mut command);
+    with_gpus(command, count)
+}
+
+#[test]
+fn processes_take_a_gpu_each() {
+    let desk = prepared();
+    for launcher in launchers() {
+        for (line, file) in [
+            ("paths random:150 --dtype i32 --distributed 1x2 --backend cuda --block 32 -o out.npy", "d.npy"),
+            ("mul d.npy d.npy --semiring max-plus --distributed 2x1 --backend cuda -o out.npy", "c.npy"),
+        ] {
+            let run = with_gpus(launch(&launcher, 2, &desk, &format!("{line} --format json")), 2);
+            assert_eq!(run.code, Some(0), "{line}: {}", run.err);
+            assert_eq!(bytes(&desk, "out.npy"), bytes(&desk, file), "{line}");
+            // Emulated GPUs of two processes know nothing of each other.
+            let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+            assert_eq!(summary["transport"].as_str(), Some("hosts"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn gpus_of_one_process_write_what_one_processor_writes() {
+    let desk = prepared();
+    for (line, count, file, by) in [
+        ("paths random:150 --dtype i32 --devices 1,0 --block 32 -o out.npy", 2, "d.npy", Some("nccl")),
+        (
+            "paths random:150 --dtype i32 --devices 0,1,2 --distributed 3x1 -o out.npy",
+            3,
+            "d.npy",
+            Some("nccl"),
+        ),
+        ("paths random:150 --dtype i32 --distributed 1x1 --backend cuda -o out.npy", 1, "d.npy", None),
+        ("mul d.npy d.npy --semiring max-plus --devices 0,1 --block 64 -o out.npy", 2, "c.npy", Some("nccl")),
+    ] {
+        let run = on_gpus(&desk, count, &format!("{line} --format json"));
+        assert_eq!(run.code, Some(0), "{line}: {}", run.err);
+        assert_eq!(bytes(&desk, "out.npy"), bytes(&desk, file), "{line}");
+        let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let told = (summary["on"].as_str(), summary["transport"].as_str());
+        assert_eq!(told, (Some("gpus"), by), "{line}");
+    }
+    let run = on_gpus(&desk, 2, "paths random:100000 --devices 0,1 --plan");
+    assert!(
+        run.out.contains("2 ranks as 1x2") && run.out.contains("a GPU at most"),
+        "{} {}",
+        run.out,
+        run.err
+    );
+    let run = on_gpus(&desk, 2, "paths random:150 --devices 0,2");
+    assert_eq!(run.code, Some(4), "{}", run.err);
+    assert!(run.err.contains("there are 2 devices"), "{}", run.err);
+}
+
 #[test]
 fn ranks_write_what_one_process_writes() {
     let desk = prepared();
@@ -217,7 +354,7 @@ fn ranks_write_what_one_process_writes() {
             &launcher,
             4,
             &desk,
-            "paths random:150 --dtype i32 --distributed 2x2 --block 32 -o many.npy --format json",
+            "paths random:150 --dtype i32 --distributed 2x2 --block 32 --deadline 600 -o many.npy --format json",
         );
         assert_eq!(run.code, Some(0), "{}", run.err);
         // Rank 0 alone speaks.

@@ -9,6 +9,7 @@ mod cublas;
 mod device;
 mod engine;
 mod ffi;
+mod nccl;
 mod telemetry;
 mod tunings;
 
@@ -20,9 +21,10 @@ pub use device::{
 };
 pub use engine::{
     Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
-    OperandReuse, Origin, Pace, Planned, Prepared, PreparedKernel, Repetitions, Timing, With,
+    OperandReuse, Origin, Pace, PeerAddress, Planned, Prepared, PreparedKernel, Repetitions, Timing, With,
     sets_beyond_cache,
 };
+pub use nccl::{Communicator, Nccl, NcclId};
 pub use telemetry::Telemetry;
 pub use tilewright_arch::{Architecture, Blocks, Gpu, GridLaunch, InstructionSet};
 pub use tilewright_toolchain::{

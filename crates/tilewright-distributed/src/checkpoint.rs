@@ -94,48 +94,96 @@ impl Checkpoints {
         Err(ErrorKind::Unsupported { what, why: String::new(), hint }.into())
     }
 
-    /// Puts the newest state in the place of the weights that it came from, and gives how many steps are done in it; `None` where there is none.
+    /// Puts the newest state that is whole in the place of the weights that it came from.
     pub(crate) fn resume(
         &self,
         d: &mut DistMatrix<'_>,
         semiring: SemiringId,
         weights: u64,
-    ) -> Result<Option<usize>, Error> {
+    ) -> Result<Resumed, Error> {
         let group = d.grid().world();
-        let newest = |d: &DistMatrix<'_>| -> Result<Option<(usize, String)>, Error> {
-            let Some((_, path)) = self.states().pop() else { return Ok(None) };
-            let done = check(&path, d, semiring, weights)?;
-            Ok(Some((done, path.to_string_lossy().into_owned())))
-        };
-        let mine = if group.rank() == 0 { newest(d) } else { Ok(None) };
-        let found = group.agree(mine, "looking at the states")?;
-        let text = found.map_or_else(String::new, |(done, path)| format!("{done} {path}"));
-        let text = String::from_utf8_lossy(&group.tell(text.as_bytes(), 0)?).into_owned();
-        let Some((done, path)) = text.split_once(' ') else { return Ok(None) };
-        store::read_into(d, Path::new(path))?;
-        Ok(Some(done.parse().unwrap_or(0)))
+        let mut states = if group.rank() == 0 { self.states() } else { Vec::new() };
+        let mut damaged = Vec::new();
+        loop {
+            let mut error = Ok(());
+            let said = match states.pop() {
+                None => "none".to_owned(),
+                Some((_, path)) => match look(&path, d, semiring, weights) {
+                    Look::Good(done) => format!("good {done} {}", path.to_string_lossy()),
+                    Look::Damaged(found) => said_by("damaged", found, &mut error),
+                    Look::Refused(found) => said_by("refused", found, &mut error),
+                },
+            };
+            // What rank 0 found decides for all.
+            let said = String::from_utf8_lossy(&group.tell(said.as_bytes(), 0)?).into_owned();
+            let mut words = said.splitn(3, ' ');
+            let error = match (words.next(), words.next(), words.next()) {
+                (Some("good"), Some(done), Some(path)) => match store::read_into(d, Path::new(path)) {
+                    Ok(()) => return Ok(Resumed { done: done.parse().ok(), damaged }),
+                    Err(error) if matches!(error.code(), "bad-file" | "io") => Err(error),
+                    Err(error) => return Err(error),
+                },
+                (Some("damaged"), ..) => group.agree(error, LOOKING),
+                (Some("refused"), ..) => return group.agree(error, LOOKING).map(|()| Resumed::default()),
+                _ => break,
+            };
+            damaged.extend(error.err());
+        }
+        // Whoever asks to go on does not want to begin anew because all states are damaged.
+        if damaged.is_empty() { Ok(Resumed::default()) } else { Err(damaged.swap_remove(0)) }
     }
 }
 
-/// How many steps are done in a state, if it is one of this closure.
-fn check(path: &Path, d: &DistMatrix<'_>, semiring: SemiringId, weights: u64) -> Result<usize, Error> {
+const LOOKING: &str = "looking at the states";
+
+/// What rank 0 finds a state to be.
+enum Look {
+    /// So many steps are done in it.
+    Good(usize),
+    /// It is not what was written.
+    Damaged(Error),
+    /// It is one of another closure.
+    Refused(Error),
+}
+
+fn said_by(word: &str, found: Error, error: &mut Result<(), Error>) -> String {
+    *error = Err(found);
+    word.to_owned()
+}
+
+/// What a closure goes on from.
+#[derive(Debug, Default)]
+pub struct Resumed {
+    /// How many steps were done in the state; none where there was none.
+    pub done: Option<usize>,
+    /// What is wrong with newer states, which were left out.
+    pub damaged: Vec<Error>,
+}
+
+fn look(path: &Path, d: &DistMatrix<'_>, semiring: SemiringId, weights: u64) -> Look {
     let refused = |problem: String| {
         let hint = Some("choose the folder of the run that is to go on, or another one".into());
-        Error::from(ErrorKind::BadFile { path: path.to_path_buf(), problem, hint })
+        Look::Refused(ErrorKind::BadFile { path: path.to_path_buf(), problem, hint }.into())
     };
-    let manifest = store::read_manifest(path)?;
-    let found = manifest.stored(path)?;
+    let read = || {
+        let manifest = store::read_manifest(path)?;
+        Ok((manifest.stored(path)?, manifest.state))
+    };
+    let (found, state) = match read() {
+        Ok(read) => read,
+        Err(error) => return Look::Damaged(error),
+    };
     let (n, block, dtype) = (d.rows().len, d.rows().block, d.dtype());
     let is_alike = (found.rows, found.cols, found.block, found.dtype) == (n, n, Some(block), dtype);
-    match manifest.state {
+    match state {
         Some(state) if is_alike && state.semiring == semiring.name() => match state.weights == named(weights)
         {
-            true => Ok(state.done),
-            false => Err(refused("it is a state of other weights".to_owned())),
+            true => Look::Good(state.done),
+            false => refused("it is a state of other weights".to_owned()),
         },
-        _ => Err(refused(format!(
-            "it is no state of {n} vertices over {semiring} on {dtype} in blocks of {block}"
-        ))),
+        _ => {
+            refused(format!("it is no state of {n} vertices over {semiring} on {dtype} in blocks of {block}"))
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! The closure of a distributed matrix: blocked Floyd and Warshall in two dimensions.
 
+#[cfg(feature = "cuda")]
+use crate::devices::{Device, OnDevice};
 use crate::{
-    checkpoint::{Checkpoints, fingerprint},
+    checkpoint::{Checkpoints, Resumed, fingerprint},
+    group::Group,
     matrix::DistMatrix,
     prepare::prepare,
+    site::{Carrier, Host, Map, Site},
     step::{self, Room, Steps},
 };
 use core::fmt;
@@ -12,10 +16,10 @@ use tilewright::{DynMut, DynRef, Error, ErrorKind, Joining, Options, SemiringId,
 /// When panels are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The row and the column of the next block are updated first, and are on their way while the rest is.
-    #[default]
+    /// The row and the column of the next block are updated first, and are on their way while the rest is: where panels move by themselves, and take long.
     LookAhead,
-    /// Each step ends before the next begins.
+    /// Each step ends before the next begins: on processors it is faster.
+    #[default]
     InOrder,
 }
 
@@ -47,6 +51,9 @@ pub struct Closure<'o> {
     pub semiring: SemiringId,
     /// How products are computed on each rank.
     pub options: Options<'o>,
+    /// The GPU of this rank, where the matrix stays during the closure. `None` computes by the options, and sends panels from memory.
+    #[cfg(feature = "cuda")]
+    pub device: Option<&'o Device>,
     /// When panels are sent.
     pub order: Order,
     /// Where states are kept on the way.
@@ -68,10 +75,18 @@ impl fmt::Debug for Closure<'_> {
 }
 
 impl<'o> Closure<'o> {
-    /// On this processor, with look-ahead, without checkpoints.
+    /// On this processor, in order, without checkpoints.
     pub fn new(semiring: SemiringId) -> Self {
         let options = Options { backend: tilewright::Backend::Cpu, ..Options::default() };
-        Self { semiring, options, order: Order::default(), checkpoints: None, before_step: None }
+        Self {
+            semiring,
+            options,
+            #[cfg(feature = "cuda")]
+            device: None,
+            order: Order::default(),
+            checkpoints: None,
+            before_step: None,
+        }
     }
 
     /// Closes `d`. Every rank of its grid calls it.
@@ -88,19 +103,18 @@ impl<'o> Closure<'o> {
         self.go_on(d, 0, weights)
     }
 
-    /// As [`Closure::run`], from the newest state of `checkpoints` on, which any grid may have kept; from the beginning where there is none.
-    /// Gives how many steps were done in the state.
+    /// As [`Closure::run`], from the newest state of `checkpoints` on that is whole, which any grid may have kept; from the beginning where there is none.
     ///
     /// # Errors
-    /// As [`Closure::run`]; `bad-file` for a state of another closure.
-    pub fn resume(&self, d: &mut DistMatrix<'_>) -> Result<Option<usize>, Error> {
+    /// As [`Closure::run`]; `bad-file` for a state of another closure, and where all states are damaged.
+    pub fn resume(&self, d: &mut DistMatrix<'_>) -> Result<Resumed, Error> {
         let weights = self.look_at(d)?;
-        let done = match self.checkpoints {
+        let resumed = match self.checkpoints {
             Some(from) => from.resume(d, self.semiring, weights)?,
-            None => None,
+            None => Resumed::default(),
         };
-        self.go_on(d, done.unwrap_or(0), weights)?;
-        Ok(done)
+        self.go_on(d, resumed.done.unwrap_or(0), weights)?;
+        Ok(resumed)
     }
 
     /// Makes weights clean, and tells them from others where states are kept.
@@ -115,9 +129,38 @@ impl<'o> Closure<'o> {
 
     /// Takes the steps after the first `done`, of the closure of these weights.
     fn go_on(&self, d: &mut DistMatrix<'_>, done: usize, weights: u64) -> Result<(), Error> {
-        let (world, count) = (d.grid().world(), d.rows().blocks());
-        let room = world.agree(Room::new(d), "taking memory for panels")?;
-        let mut steps = Steps { d, asked: self, room, fault: None };
+        let (world, map) = (d.grid().world(), Map::of(d));
+        #[cfg(feature = "cuda")]
+        if let Some(device) = self.device {
+            let site = OnDevice::new(self, device, d)?;
+            return self.run_steps(world, map, site, (done, weights));
+        }
+        self.run_steps(world, map, Host::new(self, d), (done, weights))
+    }
+
+    fn run_steps(
+        &self,
+        world: &dyn Group,
+        map: Map,
+        mut site: impl Site,
+        (done, weights): (usize, u64),
+    ) -> Result<(), Error> {
+        let room = world.agree(Room::new(&map, site.carrier()), "taking memory for panels")?;
+        let mut steps = Steps::new(map, site, room);
+        let taken = self.take_steps(world, &mut steps, (done, map.rows.blocks()), weights);
+        if taken.is_err() {
+            steps.site.carrier().give_up();
+        }
+        taken
+    }
+
+    fn take_steps(
+        &self,
+        world: &dyn Group,
+        steps: &mut Steps<impl Site>,
+        (done, count): (usize, usize),
+        weights: u64,
+    ) -> Result<(), Error> {
         let mut coming = None;
         for k in done..count {
             let before = self.before_step.map_or(Ok(()), |before| before(k, count));
@@ -125,9 +168,16 @@ impl<'o> Closure<'o> {
             world.agree(status, &format!("step {} of {count}", k + 1))?;
             let panels = match coming.take() {
                 Some(coming) => coming,
-                None => steps.begin(k)?,
+                None => {
+                    let begun = steps.begin(k)?;
+                    // Nobody waits for the panels of a rank that could not send them.
+                    let status = steps.status();
+                    world.agree(status, &format!("step {} of {count}", k + 1))?;
+                    begun
+                }
             };
-            let panels = panels.wait()?;
+            let panels = steps.arrived(panels)?;
+            steps.settle();
             let is_due = self.checkpoints.is_some_and(|to| to.is_due(k + 1, done, count));
             // A state that is kept is one between two steps.
             let is_ahead = self.order == Order::LookAhead && k + 1 < count && !is_due;
@@ -136,11 +186,14 @@ impl<'o> Closure<'o> {
             if let Some(to) = self.checkpoints.filter(|_| is_due) {
                 let status = steps.status();
                 world.agree(status, &format!("step {} of {count}", k + 1))?;
-                to.write(steps.d, self.semiring, k + 1, weights)?;
+                let state = world.agree(steps.site.state(), "keeping a state")?;
+                to.write(state, self.semiring, k + 1, weights)?;
             }
         }
+        steps.settle();
         let status = steps.status();
-        world.agree(status, &format!("step {count} of {count}"))
+        let home = status.and_then(|()| steps.site.state().map(drop));
+        world.agree(home, &format!("step {count} of {count}"))
     }
 
     pub(crate) fn product(

@@ -60,12 +60,14 @@ pub(crate) fn agree<T>(group: &dyn Group, mine: Result<T, Error>, doing: &str) -
     if group.size() == 1 {
         return mine;
     }
+    group.note(doing, mine.as_ref().err());
     let told = mine.as_ref().err().map(|error| encode(group.rank(), error));
     let len = told.as_ref().map_or(0, Vec::len) as u64;
     let lens = group.exchange(&len.to_le_bytes())?;
     let failed = lens.chunks(size_of::<u64>()).position(|len| len.iter().any(|&byte| byte != 0));
     let Some(failed) = failed else { return mine };
     let told = group.tell(told.as_deref().unwrap_or_default(), failed)?;
+    group.note(doing, None);
     Err(decode(&told, doing))
 }
 
@@ -85,6 +87,11 @@ pub(crate) fn failed(doing: &str, rank: usize, text: impl Into<String>) -> Error
 fn of_rank(doing: &str, rank: usize, host: &str, text: String, hint: String) -> Error {
     let (doing, number) = (format!("{doing} on {host}"), i32::try_from(rank).unwrap_or(i32::MAX));
     ErrorKind::Device { doing, name: "rank".to_owned(), number, text, hint: hint.into() }.into()
+}
+
+/// The error of a rank as all others would hear it.
+pub(crate) fn copy(rank: usize, error: &Error, doing: &str) -> Error {
+    decode(&encode(rank, error), doing)
 }
 
 fn encode(rank: usize, error: &Error) -> Vec<u8> {

@@ -110,6 +110,14 @@ impl<'g> Grid<'g> {
         Ok(all.chunks(8).map(|bytes| bytes.try_into().map_or(0, u64::from_le_bytes)).sum())
     }
 
+    /// The ranks that a panel is sent to.
+    pub(crate) fn along(&self, along: Along) -> &dyn Group {
+        match along {
+            Along::Row => &*self.row,
+            Along::Column => &*self.column,
+        }
+    }
+
     /// Counts bytes that this rank receives.
     pub(crate) fn count(&self, bytes: u64) {
         self.received.set(self.received.get() + bytes);
@@ -117,10 +125,7 @@ impl<'g> Grid<'g> {
 
     /// Begins to send a panel along a row or a column.
     pub(crate) fn send(&self, along: Along, buffer: Buffer, root: usize) -> Result<Box<dyn Pending>, Error> {
-        let group = match along {
-            Along::Row => &self.row,
-            Along::Column => &self.column,
-        };
+        let group = self.along(along);
         if group.rank() != root {
             self.count(buffer.len() as u64);
         }

@@ -31,6 +31,9 @@ pub trait Group: fmt::Debug {
     /// # Errors
     /// As [`Group::split`].
     fn exchange(&self, mine: &[u8]) -> Result<Vec<u8>, Error>;
+
+    /// Hears what this rank is about to agree on, and what it has failed by. [`Watched`](crate::Watched) groups keep it in mind.
+    fn note(&self, _doing: &str, _problem: Option<&Error>) {}
 }
 
 /// A broadcast that is under way.

@@ -15,10 +15,14 @@
 //! assert!(all.into_iter().all(|c| c.is_ok_and(|c| c == Some(Value::Float(19.0)))));
 //! ```
 //!
+//! With the feature `cuda` a rank has a GPU: module `devices`.
+//!
 //! The algorithms know nothing of a transport: whoever implements the methods of [`Group`] has them all.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "cuda")]
+pub mod devices;
 pub mod store;
 pub mod threads;
 
@@ -35,20 +39,23 @@ mod mpi;
 mod predecessors;
 mod prepare;
 mod product;
+mod site;
 mod step;
 mod volume;
+mod watch;
 
 pub use axis::Axis;
 pub use buffer::Buffer;
-pub use checkpoint::Checkpoints;
+pub use checkpoint::{Checkpoints, Resumed};
 pub use closure::{Closure, Order};
 pub use grid::{Grid, Shape};
 pub use group::{Group, Pending};
 pub use matrix::{Block, DistMatrix};
-pub use mpi::{Mpi, VARIABLE as MPI_VARIABLE, launched};
+pub use mpi::{Abort, Mpi, VARIABLE as MPI_VARIABLE, launched};
 pub use predecessors::WithPredecessors;
 pub use product::{multiply, multiply_thin, terms};
 pub use volume::{
     best_grid, closure_bytes, closure_memory, default_block, predecessor_bytes, predecessor_memory,
     product_bytes, product_memory,
 };
+pub use watch::{Patience, Watched};

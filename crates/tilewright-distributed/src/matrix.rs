@@ -79,6 +79,34 @@ impl<'g> DistMatrix<'g> {
         Ok(made)
     }
 
+    /// A matrix of which this rank has `local`: its blocks, side by side in the order of their numbers. Nothing is copied.
+    ///
+    /// # Errors
+    /// As [`DistMatrix::zeros`]; `result-mismatch` where it is of another size. One rank alone may fail.
+    pub fn from_local(
+        grid: &'g Grid<'g>,
+        local: DynMatrix,
+        (rows, cols): (usize, usize),
+        block: usize,
+    ) -> Result<Self, Error> {
+        let mut made = Self::zeros(grid, local.dtype(), 0, 0, block)?;
+        (made.rows.len, made.cols.len) = (rows, cols);
+        let (i, j) = grid.place();
+        let (m, n) = (made.rows.local_len(i), made.cols.local_len(j));
+        let (found_rows, found_cols) = (local.layout().rows, local.layout().cols);
+        if (found_rows, found_cols) != (m, n) {
+            let what = "the blocks of a rank";
+            return Err(ErrorKind::ResultMismatch { what, rows: found_rows, cols: found_cols, m, n }.into());
+        }
+        made.local = local;
+        Ok(made)
+    }
+
+    /// What this rank has, as [`DistMatrix::from_local`] takes it.
+    pub fn into_local(self) -> DynMatrix {
+        self.local
+    }
+
     /// Lets `f` write each block of this rank.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use crate::{
     axis::Axis,
     buffer::Buffer,
     grid::{Along, Grid},
-    group::Pending,
+    group::{Group, Pending},
     join::join,
     matrix::DistMatrix,
     step,
@@ -24,54 +24,116 @@ pub fn multiply<'g>(
     b: &DistMatrix<'g>,
     options: &Options<'_>,
 ) -> Result<DistMatrix<'g>, Error> {
-    let grid = a.grid();
+    let output = check_both(semiring, a, b)?;
+    let world = a.grid().world();
+    let c = DistMatrix::zeros(a.grid(), output, a.rows().len, b.cols().len, a.rows().block);
+    let mut c = world.agree(c, "taking memory for the product")?;
+    let room = world.agree(Panels::room(a, b), "taking memory for panels")?;
+    let none = of_no_terms(semiring, a, b, &mut c, options);
+    let mut run = Run { summa: Summa { semiring, a, b, options, spare: room }, c: &mut c };
+    by_panels(world, a.cols().blocks(), none, &mut run)?;
+    Ok(c)
+}
+
+/// The type of results of a product, where both matrices lie alike.
+pub(crate) fn check_both(
+    semiring: SemiringId,
+    a: &DistMatrix<'_>,
+    b: &DistMatrix<'_>,
+) -> Result<DType, Error> {
     let (m, k, n) = (a.rows().len, a.cols().len, b.cols().len);
     if b.rows().len != k {
         return Err(ErrorKind::InnerMismatch { m, k, bk: b.rows().len, n }.into());
     }
     let output = check(semiring, a.dtype())?;
-    if a.rows().block != b.rows().block || grid.shape() != b.grid().shape() {
+    if a.rows().block != b.rows().block || a.grid().shape() != b.grid().shape() {
         let what = "a product of matrices in different blocks".to_owned();
-        return Err(ErrorKind::Unsupported {
-            what,
-            why: String::new(),
-            hint: "make both with one grid and one size".into(),
-        }
-        .into());
+        let hint = "make both with one grid and one size".into();
+        return Err(ErrorKind::Unsupported { what, why: String::new(), hint }.into());
     }
-    let world = grid.world();
-    let c = DistMatrix::zeros(grid, output, m, n, a.rows().block);
-    let mut c = world.agree(c, "taking memory for the product")?;
-    let room = world.agree(Panels::room(a, b), "taking memory for panels")?;
-    let mut run = Summa { semiring, a, b, options, spare: room };
+    Ok(output)
+}
 
-    let count = a.cols().blocks();
-    // The semiring's zero, and whatever a product of no terms is.
-    let none = step::product(
-        semiring,
-        (
-            a.local().window(0, 0, a.local().layout().rows, 0)?,
-            b.local().window(0, 0, 0, b.local().layout().cols)?,
-        ),
-        c.local_mut(),
-        Joining::Replace,
-        options,
-    );
-    let mut status = none;
+/// The semiring's zero, and whatever a product of no terms is.
+pub(crate) fn of_no_terms(
+    semiring: SemiringId,
+    a: &DistMatrix<'_>,
+    b: &DistMatrix<'_>,
+    c: &mut DistMatrix<'_>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let (a, b) = (a.local(), b.local());
+    let none = (a.window(0, 0, a.layout().rows, 0)?, b.window(0, 0, 0, b.layout().cols)?);
+    step::product(semiring, none, c.local_mut(), Joining::Replace, options)
+}
+
+/// What a product by panels is made of on one rank.
+pub(crate) trait ByPanels {
+    type Coming;
+    type Panels;
+
+    /// Begins to send the panels of block `k`.
+    ///
+    /// # Errors
+    /// Where nothing can be agreed on any more.
+    fn begin(&mut self, k: usize) -> Result<Self::Coming, Error>;
+    /// # Errors
+    /// As [`ByPanels::begin`].
+    fn arrived(&mut self, coming: Self::Coming) -> Result<Self::Panels, Error>;
+    /// Joins their product with C, and keeps their memory for others.
+    fn join(&mut self, k: usize, panels: Self::Panels) -> Result<(), Error>;
+    /// The first error of this rank that the others do not know of, besides those of [`ByPanels::join`].
+    fn fault(&mut self) -> Option<Error> {
+        None
+    }
+}
+
+/// Sends the panels of all blocks, and joins their products. `status` is what this rank begins with.
+pub(crate) fn by_panels(
+    world: &dyn Group,
+    count: usize,
+    mut status: Result<(), Error>,
+    run: &mut impl ByPanels,
+) -> Result<(), Error> {
     let mut coming = if count > 0 { Some(run.begin(0)?) } else { None };
     for step in 0..count {
-        world.agree(core::mem::replace(&mut status, Ok(())), &format!("step {} of {count}", step + 1))?;
+        let mine = core::mem::replace(&mut status, Ok(())).and(run.fault().map_or(Ok(()), Err));
+        world.agree(mine, &format!("step {} of {count}", step + 1))?;
         let Some(panels) = coming.take() else { break };
-        let panels = panels.wait()?;
+        let panels = run.arrived(panels)?;
         // The next panels are on their way in the meantime.
         if step + 1 < count {
             coming = Some(run.begin(step + 1)?);
         }
-        status = run.join(step, &panels, &mut c);
-        run.spare.push(panels);
+        status = run.join(step, panels);
     }
-    world.agree(status, &format!("step {count} of {count}"))?;
-    Ok(c)
+    let mine = status.and(run.fault().map_or(Ok(()), Err));
+    world.agree(mine, &format!("step {count} of {count}"))
+}
+
+/// A product on this processor, or the backend that the options name.
+struct Run<'r, 'g, 'o> {
+    summa: Summa<'r, 'g, 'o>,
+    c: &'r mut DistMatrix<'g>,
+}
+
+impl ByPanels for Run<'_, '_, '_> {
+    type Coming = Coming;
+    type Panels = Panels;
+
+    fn begin(&mut self, k: usize) -> Result<Coming, Error> {
+        self.summa.begin(k)
+    }
+
+    fn arrived(&mut self, coming: Coming) -> Result<Panels, Error> {
+        coming.wait()
+    }
+
+    fn join(&mut self, k: usize, panels: Panels) -> Result<(), Error> {
+        let joined = self.summa.join(k, &panels, self.c);
+        self.summa.spare.push(panels);
+        joined
+    }
 }
 
 /// The type of results, if sums need not be rounded between panels.

@@ -1,211 +1,156 @@
 //! A step of the closure: panels of a block, and what they change.
 
-use crate::{buffer::Buffer, closure::Closure, grid::Along, group::Pending, matrix::DistMatrix};
-use core::ops::Range;
-use tilewright::{
-    DynMut, DynProduct, DynRef, Error, ErrorKind, Joining, Options, SemiringId,
-    paths::{self, close_dyn},
+use crate::{
+    grid::Along,
+    site::{Carrier, ComingOf, Map, PanelOf, Panels, Site},
 };
+use core::ops::Range;
+use tilewright::{DynMut, DynProduct, DynRef, Error, ErrorKind, Joining, Options, SemiringId};
 
 /// Memory of panels, taken before the first step: none is needed later.
 #[derive(Debug)]
-pub(crate) struct Room {
-    diagonal: Buffer,
+pub(crate) struct Room<P> {
+    diagonal: Vec<P>,
     /// Two: one is read while the next one arrives.
-    rows: Vec<Buffer>,
-    columns: Vec<Buffer>,
+    rows: Vec<P>,
+    columns: Vec<P>,
 }
 
-impl Room {
-    pub fn new(d: &DistMatrix<'_>) -> Result<Self, Error> {
-        let (block, size) = (d.rows().block.min(d.rows().len), d.dtype().size());
-        let (rows, cols) = (d.local().layout().rows, d.local().layout().cols);
-        let two = |len: usize| Ok::<_, Error>(vec![Buffer::zeroed(len * size)?, Buffer::zeroed(len * size)?]);
+impl<P> Room<P> {
+    pub fn new(map: &Map, carrier: &impl Carrier<Panel = P>) -> Result<Self, Error> {
+        let (block, (rows, cols)) = (map.rows.block.min(map.rows.len), map.local());
+        let room = |elements| carrier.room(elements);
         Ok(Self {
-            diagonal: Buffer::zeroed(block * block * size)?,
-            rows: two(block * cols)?,
-            columns: two(rows * block)?,
+            diagonal: vec![room(block * block)?],
+            rows: vec![room(block * cols)?, room(block * cols)?],
+            columns: vec![room(rows * block)?, room(rows * block)?],
         })
     }
 }
 
-/// Panels on their way.
-pub(crate) struct Coming {
-    row: Box<dyn Pending>,
-    column: Box<dyn Pending>,
-}
-
-impl Coming {
-    pub fn wait(self) -> Result<Panels, Error> {
-        Ok(Panels { row: self.row.wait()?, column: self.column.wait()? })
-    }
-}
-
-/// The rows of a block in the columns of this rank, and its columns in the rows of this rank.
-pub(crate) struct Panels {
-    row: Buffer,
-    column: Buffer,
-}
-
 /// A run of the closure on this rank.
-pub(crate) struct Steps<'r, 'g, 'o> {
-    pub d: &'r mut DistMatrix<'g>,
-    pub asked: &'r Closure<'o>,
-    pub room: Room,
-    /// The first error here. This rank goes on to send and to receive until all agree on it, so that none waits for another in vain.
-    pub fault: Option<Error>,
+pub(crate) struct Steps<S: Site> {
+    map: Map,
+    pub site: S,
+    room: Room<PanelOf<S>>,
 }
 
-impl Steps<'_, '_, '_> {
+impl<S: Site> Steps<S> {
+    pub fn new(map: Map, site: S, room: Room<PanelOf<S>>) -> Self {
+        Self { map, site, room }
+    }
+
     /// What this rank gives to an agreement.
     pub fn status(&mut self) -> Result<(), Error> {
-        self.fault.take().map_or(Ok(()), Err)
+        let carrier = self.site.carrier();
+        carrier.fault().take().map_or(Ok(()), |error| Err(carrier.named(error)))
     }
 
-    fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) {
-        if self.fault.is_none() {
-            self.fault = work(self).err();
+    fn attempt(&mut self, work: impl FnOnce(&mut S) -> Result<(), Error>) {
+        if self.site.carrier().fault().is_none() {
+            let failed = work(&mut self.site).err();
+            *self.site.carrier().fault() = failed;
         }
+    }
+
+    /// Waits for the work that was asked for.
+    pub fn settle(&mut self) {
+        self.attempt(|site| site.carrier().settle());
     }
 
     /// Closes block `k` of the diagonal, updates its row and its column, and begins to send both.
-    pub fn begin(&mut self, k: usize) -> Result<Coming, Error> {
-        let (grid, (i, j)) = (self.d.grid(), self.d.grid().place());
-        let (owner_row, owner_col) = (self.d.rows().owner(k), self.d.cols().owner(k));
-        let (has_row, has_col) = (i == owner_row, j == owner_col);
-        let (width, size) = (self.d.rows().indices(k).len(), self.d.dtype().size());
-        let (rows, cols) = (self.d.local().layout().rows, self.d.local().layout().cols);
+    pub fn begin(&mut self, k: usize) -> Result<Panels<ComingOf<S>>, Error> {
+        let map = self.map;
+        let (owner_row, owner_col) = (map.rows.owner(k), map.cols.owner(k));
+        let ((own_row, own_col), bands) = (map.owned(k), map.bands(k));
+        let (indices, (rows, cols)) = (map.rows.indices(k), map.local());
+        let width = indices.len();
 
-        let mut diagonal = core::mem::take(&mut self.room.diagonal).fit(width * width * size);
-        if has_row && has_col {
-            self.attempt(|run| run.close_block(k, &mut diagonal));
+        let mut diagonal = taken(&mut self.room.diagonal, self.site.carrier(), width * width)?;
+        if own_row.is_some() && own_col.is_some() {
+            self.attempt(|site| site.close(&bands, indices.start, &mut diagonal));
         }
-        if has_row {
-            diagonal = grid.send(Along::Row, diagonal, owner_col)?.wait()?;
+        if own_row.is_some() {
+            diagonal = self.sent(Along::Row, diagonal, width * width, owner_col)?;
         }
-        if has_col {
-            diagonal = grid.send(Along::Column, diagonal, owner_row)?.wait()?;
+        if own_col.is_some() {
+            diagonal = self.sent(Along::Column, diagonal, width * width, owner_row)?;
         }
 
-        let mut row = self.room.rows.pop().unwrap_or_default().fit(width * cols * size);
-        if has_row {
-            self.attempt(|run| run.row(k, &diagonal, &mut row, has_col));
+        let mut row = taken(&mut self.room.rows, self.site.carrier(), width * cols)?;
+        if let Some(band) = own_row.clone() {
+            self.attempt(|site| site.row(band, own_col.clone(), &diagonal, &mut row));
         }
-        let row = grid.send(Along::Column, row, owner_row)?;
-        let mut column = self.room.columns.pop().unwrap_or_default().fit(rows * width * size);
-        if has_col {
-            self.attempt(|run| run.column(k, &diagonal, &mut column, has_row));
+        let row = self.site.carrier().send(Along::Column, row, width * cols, owner_row)?;
+        let mut column = taken(&mut self.room.columns, self.site.carrier(), rows * width)?;
+        if let Some(band) = own_col {
+            self.attempt(|site| site.column(band, own_row, &diagonal, &mut column));
         }
-        let column = grid.send(Along::Row, column, owner_col)?;
-        self.room.diagonal = diagonal;
-        Ok(Coming { row, column })
+        let column = self.site.carrier().send(Along::Row, column, rows * width, owner_col)?;
+        self.room.diagonal.push(diagonal);
+        Ok(Panels { row, column })
     }
 
-    fn close_block(&mut self, k: usize, diagonal: &mut Buffer) -> Result<(), Error> {
-        let (dtype, asked) = (self.d.dtype(), self.asked);
-        let (at, first) = (self.bands(k), self.d.rows().indices(k).start);
-        let products = &asked.options;
-        let options = paths::Options {
-            threads: products.threads,
-            isa: products.isa,
-            cancel: products.cancel,
-            progress: products.progress,
-            ..paths::Options::default()
-        };
-        let mut block = window(self.d.local_mut(), &at)?;
-        close_dyn(asked.semiring, block.reborrow(), None, &options).map_err(|error| moved(error, first))?;
-        diagonal.matrix_mut(dtype, at.0.len(), at.1.len())?.copy_from(block.as_ref())
-    }
-
-    /// `D[k,:] = D[k,k] ⊗ D[k,:]`. The diagonal of a closed block is the semiring's one, so that the product contains what was there.
-    fn row(&mut self, k: usize, diagonal: &Buffer, row: &mut Buffer, has_col: bool) -> Result<(), Error> {
-        let (dtype, bands) = (self.d.dtype(), self.bands(k));
-        let (width, cols) = (self.d.rows().indices(k).len(), self.d.local().layout().cols);
-        let diagonal = diagonal.matrix(dtype, width, width)?;
-        let mut strip = window(self.d.local_mut(), &(bands.0, 0..cols))?;
-        let mut panel = row.matrix_mut(dtype, width, cols)?;
-        self.asked.product(diagonal, strip.as_ref(), panel.reborrow(), Joining::Replace)?;
-        if has_col {
-            window(panel.reborrow(), &(0..width, bands.1))?.copy_from(diagonal)?;
-        }
-        strip.copy_from(panel.as_ref())
-    }
-
-    /// `D[:,k] = D[:,k] ⊗ D[k,k]`.
-    fn column(
+    fn sent(
         &mut self,
-        k: usize,
-        diagonal: &Buffer,
-        column: &mut Buffer,
-        has_row: bool,
-    ) -> Result<(), Error> {
-        let (dtype, bands) = (self.d.dtype(), self.bands(k));
-        let (rows, width) = (self.d.local().layout().rows, self.d.cols().indices(k).len());
-        let diagonal = diagonal.matrix(dtype, width, width)?;
-        let mut strip = window(self.d.local_mut(), &(0..rows, bands.1))?;
-        let mut panel = column.matrix_mut(dtype, rows, width)?;
-        self.asked.product(strip.as_ref(), diagonal, panel.reborrow(), Joining::Replace)?;
-        if has_row {
-            window(panel.reborrow(), &(bands.0, 0..width))?.copy_from(diagonal)?;
-        }
-        strip.copy_from(panel.as_ref())
+        along: Along,
+        panel: PanelOf<S>,
+        elements: usize,
+        root: usize,
+    ) -> Result<PanelOf<S>, Error> {
+        let coming = self.site.carrier().send(along, panel, elements, root)?;
+        self.site.carrier().arrived(coming)
     }
 
-    /// Where block `k` of the diagonal lies among the rows and the columns of its owners.
-    fn bands(&self, k: usize) -> (Range<usize>, Range<usize>) {
-        (self.d.rows().local(k), self.d.cols().local(k))
+    /// The panels, for work that is asked for from now on.
+    pub fn arrived(&mut self, coming: Panels<ComingOf<S>>) -> Result<Panels<PanelOf<S>>, Error> {
+        Ok(Panels {
+            row: self.site.carrier().arrived(coming.row)?,
+            column: self.site.carrier().arrived(coming.column)?,
+        })
     }
 
     /// `D = D ⊕ D[:,k] ⊗ D[k,:]`, but for the row and the column of block `k`. Where panels of the next block are to be sent ahead, its row and
     /// its column come first, and the rest after they have set out.
-    pub fn update(&mut self, k: usize, panels: &Panels, is_ahead: bool) -> Result<Option<Coming>, Error> {
-        let (rows, cols) = (self.d.local().layout().rows, self.d.local().layout().cols);
-        let (here, next) = (self.owned(k), if is_ahead { self.owned(k + 1) } else { (None, None) });
+    pub fn update(
+        &mut self,
+        k: usize,
+        panels: &Panels<PanelOf<S>>,
+        is_ahead: bool,
+    ) -> Result<Option<Panels<ComingOf<S>>>, Error> {
+        let (map, (rows, cols)) = (self.map, self.map.local());
+        let (here, next) = (map.owned(k), if is_ahead { map.owned(k + 1) } else { (None, None) });
         let except = |len, bands: [&Option<Range<usize>>; 2]| without(len, bands);
         let (rest_rows, rest_cols) = (except(rows, [&here.0, &next.0]), except(cols, [&here.1, &next.1]));
         if is_ahead {
             let next_cols = except(cols, [&here.1, &None]);
-            self.attempt(|run| run.multiply(k, panels, next.0.as_slice(), &next_cols));
-            self.attempt(|run| run.multiply(k, panels, &rest_rows, next.1.as_slice()));
+            self.join(k, panels, next.0.as_slice(), &next_cols);
+            self.join(k, panels, &rest_rows, next.1.as_slice());
         }
         let coming = if is_ahead { Some(self.begin(k + 1)?) } else { None };
-        self.attempt(|run| run.multiply(k, panels, &rest_rows, &rest_cols));
+        self.join(k, panels, &rest_rows, &rest_cols);
         Ok(coming)
     }
 
-    /// The row and the column of block `k` where this rank has them.
-    fn owned(&self, k: usize) -> (Option<Range<usize>>, Option<Range<usize>>) {
-        let ((i, j), bands) = (self.d.grid().place(), self.bands(k));
-        ((self.d.rows().owner(k) == i).then_some(bands.0), (self.d.cols().owner(k) == j).then_some(bands.1))
-    }
-
-    fn multiply(
-        &mut self,
-        k: usize,
-        panels: &Panels,
-        rows: &[Range<usize>],
-        cols: &[Range<usize>],
-    ) -> Result<(), Error> {
-        let (dtype, width) = (self.d.dtype(), self.d.rows().indices(k).len());
-        let (height, length) = (self.d.local().layout().rows, self.d.local().layout().cols);
-        let (column, row) =
-            (panels.column.matrix(dtype, height, width)?, panels.row.matrix(dtype, width, length)?);
+    fn join(&mut self, k: usize, panels: &Panels<PanelOf<S>>, rows: &[Range<usize>], cols: &[Range<usize>]) {
+        let width = self.map.rows.indices(k).len();
         for rows in rows {
             for cols in cols {
-                let a = column.window(rows.start, 0, rows.len(), width)?;
-                let b = row.window(0, cols.start, width, cols.len())?;
-                let c = window(self.d.local_mut(), &(rows.clone(), cols.clone()))?;
-                self.asked.product(a, b, c, Joining::Accumulate)?;
+                self.attempt(|site| site.join(panels, width, &(rows.clone(), cols.clone())));
             }
         }
-        Ok(())
     }
 
     /// Keeps the memory of panels for others.
-    pub fn reuse(&mut self, panels: Panels) {
+    pub fn reuse(&mut self, panels: Panels<PanelOf<S>>) {
         self.room.rows.push(panels.row);
         self.room.columns.push(panels.column);
     }
+}
+
+/// Memory that was taken before.
+fn taken<C: Carrier>(spare: &mut Vec<C::Panel>, carrier: &C, elements: usize) -> Result<C::Panel, Error> {
+    spare.pop().map_or_else(|| carrier.room(elements), Ok)
 }
 
 /// `C = A ⊗ B`, or joined with C.
@@ -228,10 +173,6 @@ pub(crate) fn prepared<'a>(
     DynProduct::new(semiring, a, b)?.options(*options).update(joining, None)
 }
 
-fn window<'a>(m: DynMut<'a>, (rows, cols): &(Range<usize>, Range<usize>)) -> Result<DynMut<'a>, Error> {
-    m.window(rows.start, cols.start, rows.len(), cols.len())
-}
-
 /// What is left of `0..len` without these bands.
 fn without(len: usize, bands: [&Option<Range<usize>>; 2]) -> Vec<Range<usize>> {
     let mut bands: Vec<_> = bands.into_iter().flatten().cloned().collect();
@@ -242,7 +183,7 @@ fn without(len: usize, bands: [&Option<Range<usize>>; 2]) -> Vec<Range<usize>> {
 }
 
 /// A cycle by the numbers of the whole matrix.
-fn moved(error: Error, first: usize) -> Error {
+pub(crate) fn moved(error: Error, first: usize) -> Error {
     match error.kind() {
         ErrorKind::NegativeCycle { semiring, cycle, weight } => {
             let cycle = cycle.iter().map(|vertex| vertex + first).collect();

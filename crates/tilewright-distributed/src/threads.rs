@@ -27,18 +27,23 @@ use tilewright::Error;
 /// # Panics
 /// Where `work` panics.
 pub fn run<T: Send>(ranks: usize, work: impl Fn(&dyn Group) -> T + Sync) -> Vec<T> {
-    let shared = Shared::new(ranks);
     thread::scope(|scope| {
-        let start = |rank| {
-            let (shared, work) = (Arc::clone(&shared), &work);
-            scope.spawn(move || work(&Member::new(shared, rank)))
+        let start = |member: Box<dyn Group + Send>| {
+            let work = &work;
+            scope.spawn(move || work(&*member))
         };
-        let threads: Vec<_> = (0..ranks).map(start).collect();
+        let threads: Vec<_> = members(ranks).into_iter().map(start).collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
+}
+
+/// The ranks of one group, in order, for threads that are started elsewhere: each thread takes one.
+pub fn members(ranks: usize) -> Vec<Box<dyn Group + Send>> {
+    let shared = Shared::new(ranks);
+    (0..ranks).map(|rank| Box::new(Member::new(Arc::clone(&shared), rank)) as Box<dyn Group + Send>).collect()
 }
 
 /// What the members of a group share.

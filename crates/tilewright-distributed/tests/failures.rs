@@ -93,7 +93,7 @@ fn a_closure_goes_on_from_its_newest_state_on_another_grid() {
                 Closure { before_step: Some(&fail), checkpoints: Some(&to), ..Closure::new(semiring) };
             let mut d = dealt(grid, whole.as_ref(), block)?;
             let done = closure.resume(&mut d)?;
-            Ok((d.gather()?, done.unwrap_or(0)))
+            Ok((d.gather()?, done.done.unwrap_or(0)))
         })
     };
     let desk = tempfile::tempdir().unwrap();
@@ -140,6 +140,55 @@ fn a_closure_goes_on_from_its_newest_state_on_another_grid() {
         let error = error.unwrap_err();
         assert_eq!(error.code(), "unsupported");
         assert!(error.to_string().contains("has states"), "{error}");
+    }
+}
+
+#[test]
+fn a_damaged_state_gives_way_to_the_one_before_it() {
+    let (n, block, semiring) = (61, 8, SemiringId::MinPlus);
+    let whole = weights(semiring, DType::F32, n, n);
+    let resumed = |grid: (usize, usize), folder: &Path| {
+        let to = Checkpoints::new(folder, 2);
+        on_grid(grid, |grid| {
+            let closure = Closure { checkpoints: Some(&to), ..Closure::new(semiring) };
+            let mut d = dealt(grid, whole.as_ref(), block)?;
+            let resumed = closure.resume(&mut d)?;
+            let damaged: Vec<_> = resumed.damaged.iter().map(ToString::to_string).collect();
+            Ok((d.gather()?, resumed.done, damaged))
+        })
+    };
+    let desk = tempfile::tempdir().unwrap();
+    let expected = resumed((1, 1), &desk.path().join("whole")).swap_remove(0).unwrap().0;
+    let damages: [(&str, &dyn Fn(&Path)); 4] = [
+        ("00003-00005.npy", &|path| fs::write(path, "short").unwrap()),
+        ("00000-00000.npy", &|path| {
+            let bytes = fs::read(path).unwrap();
+            fs::write(path, &bytes[..bytes.len() - 4]).unwrap();
+        }),
+        ("00001-00002.npy", &|path| fs::remove_file(path).unwrap()),
+        ("blocks.json", &|path| fs::write(path, "{").unwrap()),
+    ];
+    for (name, damage) in damages {
+        for grid in [(1, 1), (2, 2)] {
+            let folder = desk.path().join(format!("{name}-{grid:?}"));
+            resumed((1, 2), &folder);
+            damage(&folder.join("step-00000006").join(name));
+            for found in resumed(grid, &folder) {
+                let (found, done, damaged) = found.unwrap();
+                assert_eq!(done, Some(4), "{name}");
+                assert!(damaged.len() == 1 && damaged[0].contains("step-00000006"), "{damaged:?}");
+                assert!(same_bits(found.as_ref(), expected.as_ref()), "{name}");
+            }
+            // The state that was damaged has been written anew. Where no state is whole, that is an error.
+            assert_eq!(names(&folder), ["step-00000004", "step-00000006"]);
+            for state in names(&folder) {
+                damage(&folder.join(state).join(name));
+            }
+            for error in resumed(grid, &folder) {
+                let text = error.unwrap_err().to_string();
+                assert!(text.contains("step-00000006"), "{text}");
+            }
+        }
     }
 }
 

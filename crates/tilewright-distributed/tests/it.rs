@@ -3,8 +3,10 @@
 
 mod closure;
 mod common;
+mod devices;
 mod failures;
 mod files;
 mod mpi;
 mod predecessors;
 mod product;
+mod simulate;

@@ -12,7 +12,7 @@ use std::{
 };
 use tilewright::{DType, Options, SemiringId};
 use tilewright_distributed::{
-    Checkpoints, Closure, Grid, Mpi, Shape, closure_bytes, multiply, store, threads,
+    Checkpoints, Closure, Grid, Mpi, Patience, Shape, Watched, closure_bytes, multiply, store, threads,
 };
 
 /// What the children are to do; children alone have it.
@@ -114,39 +114,62 @@ fn an_error_of_one_rank_ends_all_ranks_and_is_named() {
     }
 }
 
+/// Waits until a job has ended and no process of it is there; gives whether it ended well, and the seconds that it took.
+#[cfg(target_os = "linux")]
+fn ended(command: &mut Command, mark: &str) -> (bool, f64) {
+    let start = Instant::now();
+    let mut job = command.stdout(Stdio::null()).spawn().unwrap();
+    let name = command.get_program().to_owned();
+    let status = loop {
+        if let Some(status) = job.try_wait().unwrap() {
+            break status;
+        }
+        assert!(start.elapsed() < Duration::from_secs(120), "{name:?} goes on");
+        thread::sleep(Duration::from_millis(50));
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    // The kernel may need a moment to take a killed process away.
+    while left(mark) > 0 && start.elapsed() < Duration::from_secs(130) {
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(left(mark), 0, "{name:?}");
+    (status.success(), seconds)
+}
+
 #[cfg(target_os = "linux")]
 #[test]
-fn a_killed_rank_ends_the_job_and_leaves_no_process_and_no_half_file() {
+fn a_rank_killed_at_any_step_ends_the_job_and_leaves_no_process_and_no_half_file() {
+    for (at, launcher) in launchers().into_iter().enumerate() {
+        for step in 0..7 {
+            let desk = tempfile::tempdir().unwrap();
+            let (mark, folder) = (format!("{}-{at}-{step}", std::process::id()), desk.path().join("states"));
+            let task = format!("kill 2x2 {} {step} {}", (step + 1) % 4, folder.display());
+            let (is_well, seconds) = ended(command(&launcher, 4, &task, &mark).stderr(Stdio::null()), &mark);
+            assert!(!is_well);
+            println!("{}: the job ended {seconds:.1} s after it had begun", launcher.display());
+            assert!(!desk.path().join("d.npy").exists());
+            // The newest two states are whole, and the closure goes on from there.
+            if step >= 2 {
+                let (output, text) = run(&launcher, 2, &format!("resume 1x2 {}", folder.display()));
+                let words = format!("went on from step {}", step / 2 * 2);
+                assert!(output.status.success() && text.matches(&words).count() == 2, "{text}");
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rank_that_stops_ends_the_job_after_the_deadline() {
     for (at, launcher) in launchers().into_iter().enumerate() {
         let desk = tempfile::tempdir().unwrap();
-        let (mark, folder) = (format!("{}-{at}", std::process::id()), desk.path().join("states"));
-        let task = format!("kill 2x2 1 5 {}", folder.display());
-        let mut job =
-            command(&launcher, 4, &task, &mark).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let start = Instant::now();
-        let status = loop {
-            if let Some(status) = job.try_wait().unwrap() {
-                break status;
-            }
-            assert!(start.elapsed() < Duration::from_secs(120), "{} goes on", launcher.display());
-            thread::sleep(Duration::from_millis(50));
-        };
-        assert!(!status.success());
-        // The kernel may need a moment to take a killed process away.
-        let is_left = || left(&mark);
-        while is_left() > 0 && start.elapsed() < Duration::from_secs(130) {
-            thread::sleep(Duration::from_millis(50));
-        }
-        assert_eq!(is_left(), 0, "{}", launcher.display());
-        println!(
-            "{}: the job ended {:.1} s after it had begun",
-            launcher.display(),
-            start.elapsed().as_secs_f64()
-        );
-        // The newest two states are whole, and the closure goes on from there.
-        let (output, text) = run(&launcher, 2, &format!("resume 1x2 {}", folder.display()));
-        assert!(output.status.success() && text.matches("went on from step 4").count() == 2, "{text}");
-        assert!(!desk.path().join("d.npy").exists());
+        let (mark, said) = (format!("{}-stop-{at}", std::process::id()), desk.path().join("said"));
+        let mut job = command(&launcher, 4, "stop 2x2 1 3", &mark);
+        let (is_well, seconds) = ended(job.stderr(fs::File::create(&said).unwrap()), &mark);
+        let text = fs::read_to_string(&said).unwrap();
+        assert!(!is_well, "{text}");
+        println!("{}: the job ended {seconds:.1} s after it had begun", launcher.display());
+        assert!(text.contains("step 4 of 7 on ") && text.contains("waited 2s for "), "{text}");
     }
 }
 
@@ -203,6 +226,9 @@ fn child() {
                 folder.as_ref(),
             );
         }
+        ["stop", shape, rank, step] => {
+            stop(&mpi, shape.parse().unwrap(), (rank.parse().unwrap(), step.parse().unwrap()));
+        }
         ["resume", shape, folder] => resume(&mpi, shape.parse().unwrap(), folder.as_ref()),
         _ => panic!("{task}"),
     }
@@ -258,13 +284,34 @@ fn kill(mpi: &Mpi, shape: Shape, (rank, step): (usize, usize), folder: &Path) {
     store::write(&d, &folder.with_file_name("d.npy")).unwrap();
 }
 
+/// Stops a rank, as a machine that does not answer.
+fn stop(mpi: &Mpi, shape: Shape, (rank, step): (usize, usize)) {
+    let patience = Patience { well: Some(Duration::from_secs(2)), ..Patience::default() };
+    let abort = mpi.abort();
+    let watched = Watched::new(mpi.group(), patience, move |error| {
+        eprintln!("{error}");
+        abort.now(5);
+    });
+    let grid = Grid::new(&watched, shape).unwrap();
+    let whole = weights(SemiringId::MinPlus, DType::F32, N, N);
+    let mut d = dealt(&grid, whole.as_ref(), BLOCK).unwrap();
+    let before = |at, _| {
+        if (grid.world().rank(), at) == (rank, step) {
+            Command::new("kill").args(["-STOP", &std::process::id().to_string()]).status().unwrap();
+        }
+        Ok(())
+    };
+    let closure = Closure { before_step: Some(&before), ..Closure::new(SemiringId::MinPlus) };
+    closure.run(&mut d).unwrap();
+}
+
 fn resume(mpi: &Mpi, shape: Shape, folder: &Path) {
     let grid = Grid::new(mpi.group(), shape).unwrap();
     let to = Checkpoints::new(folder, 2);
     let whole = weights(SemiringId::MinPlus, DType::F32, N, N);
     let mut d = dealt(&grid, whole.as_ref(), BLOCK).unwrap();
     let closure = Closure { checkpoints: Some(&to), ..Closure::new(SemiringId::MinPlus) };
-    let done = closure.resume(&mut d).unwrap().unwrap();
+    let done = closure.resume(&mut d).unwrap().done.unwrap();
     let mut expected = dealt(&grid, whole.as_ref(), BLOCK).unwrap();
     Closure::new(SemiringId::MinPlus).run(&mut expected).unwrap();
     assert!(same_bits(d.local(), expected.local()));

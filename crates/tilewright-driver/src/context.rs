@@ -345,13 +345,3 @@ pub(crate) unsafe fn get_priority_range(least: *mut c_int, greatest: *mut c_int)
 pub(crate) fn nothing() -> Call {
     Context::top().map(drop)
 }
-
-/// `cuCtxEnablePeerAccess`: memory of other devices is reached by copies alone.
-pub(crate) fn enable_peer_access(_peer: Handle, _flags: c_uint) -> Call {
-    Context::top().and(Err(Code::PEER_ACCESS_UNSUPPORTED))
-}
-
-/// `cuCtxDisablePeerAccess`.
-pub(crate) fn disable_peer_access(_peer: Handle) -> Call {
-    Context::top().and(Err(Code::PEER_ACCESS_NOT_ENABLED))
-}

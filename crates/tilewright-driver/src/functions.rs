@@ -9,9 +9,10 @@ use crate::call::{Pointer, guard, initialised};
 use crate::launch::Extent;
 use crate::missing::MISSING;
 use crate::module::{JitOptions, kernel};
+use crate::peer::Side;
 use crate::tensor_map::{Pixels, Tensor};
 use crate::{
-    context, copy, event, host, init, launch, link, memory, module, occupancy, pool, primary, stream,
+    context, copy, event, host, init, launch, link, memory, module, occupancy, peer, pool, primary, stream,
     tensor_map, texture,
 };
 use tilewright_arch::{Blocks, GridLaunch};
@@ -39,8 +40,8 @@ macro_rules! for_each_function {
             cuDeviceGetUuid(out: *mut Uuid, device: Ordinal) = init::uuid(out, device);
             cuDeviceGetUuid_v2(out: *mut Uuid, device: Ordinal) = init::uuid(out, device);
             cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: Ordinal) = init::capability(major, minor, device);
-            cuDeviceCanAccessPeer(out: *mut c_int, device: Ordinal, peer: Ordinal) = init::can_access_peer(out, device, peer);
-            cuDeviceGetP2PAttribute(out: *mut c_int, _which: c_int, device: Ordinal, peer: Ordinal) = init::can_access_peer(out, device, peer);
+            cuDeviceCanAccessPeer(out: *mut c_int, device: Ordinal, peer: Ordinal) = peer::can_access(out, device, peer);
+            cuDeviceGetP2PAttribute(out: *mut c_int, _which: c_int, device: Ordinal, peer: Ordinal) = peer::can_access(out, device, peer);
             cuGetExportTable(out: *mut *const c_void, _table: *const Uuid) = init::export_table(out);
             cuProfilerStart() = initialised();
             cuProfilerStop() = initialised();
@@ -77,8 +78,8 @@ macro_rules! for_each_function {
             cuCtxSetSharedMemConfig(_config: c_int) = context::nothing();
             cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) = context::get_priority_range(least, greatest);
             cuCtxResetPersistingL2Cache() = context::nothing();
-            cuCtxEnablePeerAccess(peer: Handle, flags: c_uint) = context::enable_peer_access(peer, flags);
-            cuCtxDisablePeerAccess(peer: Handle) = context::disable_peer_access(peer);
+            cuCtxEnablePeerAccess(peer: Handle, flags: c_uint) = peer::enable_access(peer, flags);
+            cuCtxDisablePeerAccess(peer: Handle) = peer::disable_access(peer);
 
             // Memory.
             cuMemGetInfo_v2(free: *mut usize, total: *mut usize) = memory::get_info(free, total);
@@ -105,8 +106,8 @@ macro_rules! for_each_function {
             // Copies.
             cuMemcpy(to: Address, from: Address, bytes: usize) = context::synchronize().and_then(|()| copy::anywhere(to, from, bytes));
             cuMemcpyAsync(to: Address, from: Address, bytes: usize, stream: Handle) = copy::anywhere_async(to, from, bytes, stream);
-            cuMemcpyPeer(to: Address, _to_context: Handle, from: Address, _from_context: Handle, bytes: usize) = context::synchronize().and_then(|()| copy::on_device(to, from, bytes));
-            cuMemcpyPeerAsync(to: Address, _to_context: Handle, from: Address, _from_context: Handle, bytes: usize, stream: Handle) = copy::on_device_async(to, from, bytes, stream);
+            cuMemcpyPeer(to: Address, to_context: Handle, from: Address, from_context: Handle, bytes: usize) = context::synchronize().and_then(|()| peer::copy(Side { address: to, context: to_context }, Side { address: from, context: from_context }, bytes));
+            cuMemcpyPeerAsync(to: Address, to_context: Handle, from: Address, from_context: Handle, bytes: usize, stream: Handle) = peer::copy_async(Side { address: to, context: to_context }, Side { address: from, context: from_context }, bytes, stream);
             cuMemcpyHtoD_v2(to: Address, from: *const c_void, bytes: usize) = context::synchronize().and_then(|()| copy::to_device(to, from, bytes));
             cuMemcpyHtoDAsync_v2(to: Address, from: *const c_void, bytes: usize, stream: Handle) = copy::to_device_async(to, from, bytes, stream);
             cuMemcpyDtoH_v2(to: *mut c_void, from: Address, bytes: usize) = context::synchronize().and_then(|()| copy::to_host(to, from, bytes));

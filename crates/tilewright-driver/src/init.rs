@@ -159,12 +159,3 @@ pub(crate) unsafe fn capability(major: *mut c_int, minor: *mut c_int, ordinal: O
         put(minor, capability.minor().into())
     }
 }
-
-/// `cuDeviceCanAccessPeer`: by copies alone.
-pub(crate) unsafe fn can_access_peer(out: *mut c_int, ordinal: Ordinal, peer: Ordinal) -> Call {
-    initialised()?;
-    device::of(ordinal)?;
-    device::of(peer)?;
-    // SAFETY: the caller's promise.
-    unsafe { put(out, 0) }
-}

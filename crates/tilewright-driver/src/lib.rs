@@ -1,7 +1,7 @@
 //! CUDA's driver functions on an emulator: devices, contexts, memory, modules, streams, events and launches, without a GPU.
 //!
 //! A program that knows nothing of this gets it as a library, `libcuda.so.1`, which the crate `tilewright-libcuda` makes. In this process functions are
-//! found by [`function`], devices are made by [`add_device`], and [`observe`] tells of launches.
+//! found by [`function`], devices are made by [`add_device`], and [`observe`] tells of launches. [`nccl_function`] has those of NCCL that Tilewright calls.
 //!
 //! What holds:
 //!
@@ -11,6 +11,7 @@
 //! * Fresh memory holds no zeros but NaN; freed memory is not given out again for long.
 //! * Times of events are those of this process, and say nothing about a GPU. Registers of kernels are an estimate.
 //! * A context that has failed stays so until it is destroyed. Its device goes on in other contexts.
+//! * Devices have memory of their own. Copies go between them; kernels do not reach the memory of another one.
 
 mod abi;
 mod call;
@@ -31,8 +32,10 @@ mod link;
 mod memory;
 mod missing;
 mod module;
+mod nccl;
 mod objects;
 mod occupancy;
+mod peer;
 mod pool;
 mod primary;
 mod settings;
@@ -52,6 +55,7 @@ pub use init::say_farewell;
 pub use memory::name_memory;
 #[doc(hidden)]
 pub use missing::missing_api;
+pub use nccl::nccl_function;
 pub use settings::{InvalidVariable, Messages, NewerPtx, Settings, configure};
 pub use watch::{Launched, Watcher, observe};
 

@@ -70,7 +70,7 @@ impl std::fmt::Display for InvalidVariable {
 impl std::error::Error for InvalidVariable {}
 
 impl Settings {
-    /// Names of GPUs, separated by semicolons.
+    /// Names of GPUs, separated by semicolons, each with a number of them in front if there are more: `4*h200`.
     pub const GPUS: &str = "TILEWRIGHT_EMULATED_GPUS";
     /// The most warp instructions of a launch.
     pub const MAX_STEPS: &str = "TILEWRIGHT_EMULATOR_MAX_STEPS";
@@ -97,12 +97,13 @@ impl Settings {
         let mut settings = Self { messages: Messages::Streams, ..Self::default() };
         let names = variable(Self::GPUS).unwrap_or_else(|| Gpu::default().name.into());
         for name in names.split(';') {
-            let found = Gpu::named(name.trim()).map_err(|error| InvalidVariable {
+            let (count, name) = counted(name);
+            let found = Gpu::named(name).map_err(|error| InvalidVariable {
                 name: Self::GPUS,
                 value: names.clone(),
                 expected: format!("names of GPUs, separated by semicolons: {error}"),
             })?;
-            settings.gpus.push(found);
+            settings.gpus.extend(std::iter::repeat_n(found, count));
         }
         let options = &mut settings.options;
         if let Some(steps) = number(variable, Self::MAX_STEPS)? {
@@ -136,6 +137,15 @@ impl Settings {
         }
         settings.log = variable(Self::LOG).map(PathBuf::from);
         Ok(settings)
+    }
+}
+
+/// How many of a GPU there are, and its name.
+fn counted(text: &str) -> (usize, &str) {
+    let count = |text: &str| text.trim().parse::<u8>().ok();
+    match text.split_once('*').and_then(|(many, name)| Some((count(many)?.into(), name))) {
+        Some((count, name)) => (count, name.trim()),
+        None => (1, text.trim()),
     }
 }
 
@@ -193,6 +203,9 @@ mod tests {
         let names: Vec<_> = settings.gpus.iter().map(|gpu| gpu.name).collect();
         assert_eq!(names, ["RTX A6000", "GeForce RTX 4090"]);
         assert_eq!((settings.options.step_limit, settings.options.time_limit), (Some(1000), None));
+        let several = of(&[(Settings::GPUS, "3*h200; 1 * a6000")]).expect("valid");
+        let names: Vec<_> = several.gpus.iter().map(|gpu| gpu.name).collect();
+        assert_eq!(names, ["H200 SXM", "H200 SXM", "H200 SXM", "RTX A6000"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! All tests of this crate, in one program.
 
+mod devices;
 mod layouts;
 mod program;
 mod rig;

@@ -14,7 +14,6 @@ use crate::{
     array::Array,
     bound::{Executed, Touched, bound},
     case::{Case, Launch, unsupported},
-    charts::OccupancyCurves,
     model::*,
     results::Results,
 };

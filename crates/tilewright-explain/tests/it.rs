@@ -1,10 +1,10 @@
 //! All tests of this crate, in one program.
 #![allow(clippy::unwrap_used)] // In helpers, as in tests.
 
+mod advice;
 mod arguments;
 mod bounds;
 mod cases;
-mod document;
 mod hardware;
 mod kernels;
 mod plain;

@@ -34,7 +34,8 @@ GPUs: cuda closes the matrix on the GPU, by the same steps, and gives the same w
 processor's. emulator executes the same kernels here, which is slow.
 
 Many ranks: mpiexec -n 8 tilewright paths ... --distributed 2x4 deals blocks of the matrix to eight processes, which close it together. They read and write one .npy file, or a folder of \
-blocks. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names. With --plan no mpiexec is needed. --predecessors takes integers under min-plus or max-plus. Floats take no edge that makes paths better. A folder of states is gone on from with --resume, or refused.
+blocks. MPI is found when the command runs: that of the mpiexec, or the library that TILEWRIGHT_MPI_PATH names. With --plan no mpiexec is needed. --predecessors takes integers under min-plus or max-plus. Floats take no edge that makes paths better. A folder of states is gone on from with --resume, or refused. \
+With --backend cuda each process takes a GPU of its machine. --devices 0,1 needs no mpiexec: the ranks are GPUs of one process. GPUs send blocks to each other by NCCL where it is found, otherwise by copies.
 
 Memory: the result takes n x n elements; a matrix of edges becomes the result where nothing else is asked for. What is needed is compared with what is free before anything is computed.
 
@@ -46,7 +47,8 @@ Examples:
   tilewright paths w.npy --steps 2 -o shortcuts.npy
   tilewright paths network.mtx --plan
   tilewright paths random:16384 --backend cuda --repeat 3
-  mpiexec -n 8 tilewright paths w.npy --distributed 2x4 --checkpoint states/ -o out/";
+  mpiexec -n 8 tilewright paths w.npy --distributed 2x4 --checkpoint states/ -o out/
+  tilewright paths random:65536 --devices 0,1 -o out/";
 
 /// Find the best paths between all pairs of vertices of a graph
 ///

@@ -12,8 +12,9 @@ use std::{path::Path, sync::atomic::AtomicBool};
 use tilewright::{Error, ErrorKind, Hint};
 use tilewright_explain::{
     self as explain, Argument, Array, Blocks, Control, Explained, Finding, FindingKind, Request, Severity,
-    Tolerance, text,
+    Tolerance,
 };
+use tilewright_report::text;
 
 /// A case that has run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::{io::Write, time::Instant};
 use tilewright::{Backend, Isa};
 
-const VARIABLES: [&str; 15] = [
+const VARIABLES: [&str; 16] = [
     "TILEWRIGHT_BACKEND",
     "TILEWRIGHT_THREADS",
     FORCE_ISA,
@@ -19,6 +19,7 @@ const VARIABLES: [&str; 15] = [
     "TILEWRIGHT_NVRTC_PATH",
     "TILEWRIGHT_CUBLAS_PATH",
     "TILEWRIGHT_CUBLASLT_PATH",
+    "TILEWRIGHT_NCCL_PATH",
     "TILEWRIGHT_PTXAS_PATH",
     "TILEWRIGHT_NVDISASM_PATH",
     "CUDA_HOME",

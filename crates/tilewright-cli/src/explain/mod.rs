@@ -19,7 +19,8 @@ use std::{
     path::{Path, PathBuf},
 };
 use tilewright::files;
-use tilewright_explain::{Blocks, Case, Control, Document, Explained, Gpu, Request, html, text};
+use tilewright_explain::{Blocks, Case, Control, Explained, Gpu, Request};
+use tilewright_report::{Document, html, text, timeline_svg};
 
 pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
     let gpu = gpu(args)?;
@@ -55,7 +56,7 @@ pub fn run(args: &Explain, common: &Common) -> Result<(), Failure> {
                 "it is for kernels that use them",
             )
         };
-        let svg = first.recording.timeline.to_svg().ok_or_else(none)?;
+        let svg = timeline_svg(&first.recording.timeline).ok_or_else(none)?;
         files::write_bytes(path, svg.as_bytes())?;
         terminal::note(common, "timeline", &format!("wrote {}", path.display()));
     }

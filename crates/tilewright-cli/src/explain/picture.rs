@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use std::path::Path;
 use tilewright::files;
-use tilewright_explain::{Access, Explained, Line, picture};
+use tilewright_explain::{Access, Explained, Line};
+use tilewright_report::picture;
 
 /// What is to be drawn, and where to.
 pub struct Wanted<'a> {

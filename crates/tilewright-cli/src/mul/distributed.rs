@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     progress::Progress,
     ranks::{
-        self, refuse, refuse_same, refuse_text,
+        self, Workers, refuse, refuse_same, refuse_text,
         report::{Planned, Problem, Summary},
     },
 };
@@ -13,19 +13,18 @@ use std::{
     path::{Path, PathBuf},
     time::Instant,
 };
-use tilewright::{
-    Activation, Backend, DType, DynMatrix, Error, ErrorKind, Extremes, Math, Options, SemiringId,
-};
+use tilewright::{Activation, DType, DynMatrix, Error, ErrorKind, Extremes, Math, Options, SemiringId};
 use tilewright_distributed::{
-    DistMatrix, Grid, Group, Shape, default_block, multiply, multiply_thin, product_bytes, product_memory,
-    store, threads,
+    DistMatrix, Grid, Group, Shape, default_block,
+    devices::{self, Device},
+    multiply, multiply_thin, product_bytes, product_memory, store, threads,
 };
 
 /// What is asked for.
 struct Asked<'a> {
     args: &'a Mul,
     semiring: SemiringId,
-    shape: Shape,
+    workers: Workers<'a>,
     a: PathBuf,
     b: PathBuf,
     output: Option<PathBuf>,
@@ -58,11 +57,13 @@ pub fn run(args: &Mul, shape: Shape, common: &Common) -> Result<(), Failure> {
             .into_iter()
             .collect();
     }
-    ranks::run(shape, common, |group| asked.compute(group, common))
+    ranks::run(&asked.workers, args.ranks.deadline, common, |group, device| asked.compute(group, device, common))
 }
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Mul, shape: Shape) -> Result<Self, Failure> {
+        let workers = Workers { shape, devices: args.ranks.devices.as_deref(), backend: args.backend };
+        workers.check()?;
         refuse(&[
             ("--from", args.from.is_some()),
             ("--labels", args.labels.is_some()),
@@ -95,7 +96,7 @@ impl<'a> Asked<'a> {
         let output = ranks::output(args.output.as_ref())?;
         let (a, b) = (PathBuf::from(&args.a), PathBuf::from(&args.b));
         refuse_same(output.as_deref(), &[&a, &b])?;
-        Ok(Self { args, semiring, shape, a, b, output })
+        Ok(Self { args, semiring, workers, a, b, output })
     }
 
     fn size(&self, group: &dyn Group) -> Result<Size, Error> {
@@ -113,23 +114,26 @@ impl<'a> Asked<'a> {
         Ok(Size { m, n, k, dtype, result: self.semiring.output(dtype)?, block })
     }
 
-    /// Whether each rank takes a part of a long sum: where less is received so.
+    /// Whether each rank takes a part of a long sum: where less is received so. GPUs send panels in any case.
     fn is_by_terms(&self, size: &Size) -> bool {
         let Size { m, n, k, dtype, .. } = *size;
-        size.bytes_by_terms(self.shape.ranks()) < product_bytes((m, n, k), self.shape, dtype.size())
+        !self.workers.are_gpus()
+            && size.bytes_by_terms(self.workers.shape.ranks())
+                < product_bytes((m, n, k), self.workers.shape, dtype.size())
     }
 
     fn planned(&self, size: Size) -> Planned {
         let Size { m, n, k, dtype, result, block } = size;
-        let (ranks, is_by_terms) = (self.shape.ranks(), self.is_by_terms(&size));
+        let (ranks, is_by_terms) = (self.workers.shape.ranks(), self.is_by_terms(&size));
         let (received_bytes, memory_bytes_per_rank) = match is_by_terms {
             true => {
                 let operands = k.div_ceil(ranks).saturating_mul(m + n).saturating_mul(dtype.size());
                 (size.bytes_by_terms(ranks), (operands + 2 * m * n * result.size()) as u64)
             }
             false => {
-                let memory = product_memory((m, n, k), block, self.shape, (dtype.size(), result.size()));
-                (product_bytes((m, n, k), self.shape, dtype.size()), memory)
+                let memory =
+                    product_memory((m, n, k), block, self.workers.shape, (dtype.size(), result.size()));
+                (product_bytes((m, n, k), self.workers.shape, dtype.size()), memory)
             }
         };
         Planned {
@@ -137,40 +141,43 @@ impl<'a> Asked<'a> {
             semiring: self.semiring.name(),
             dtype: dtype.name(),
             problem: Problem::Product { m, n, k },
-            grid: self.shape.to_string(),
+            grid: self.workers.shape.to_string(),
             ranks,
             block,
             split: if is_by_terms { "terms" } else { "blocks" },
+            on: if self.workers.are_gpus() { "gpus" } else { "processors" },
+            transport: None,
             arithmetic_seconds: None,
             received_bytes,
             memory_bytes_per_rank,
         }
     }
 
-    fn compute(&self, group: &dyn Group, common: &Common) -> Result<(), Failure> {
+    fn compute(&self, group: &dyn Group, device: Option<&Device>, common: &Common) -> Result<(), Failure> {
         let is_first = group.rank() == 0;
-        let grid = Grid::new(group, self.shape)?;
+        let grid = Grid::new(group, self.workers.shape)?;
         let size = self.size(group)?;
         if let Some(output) = &self.output {
             store::check_writable(group, output, size.result)?;
         }
-        let progress =
-            Progress::new((size.m as f64 * size.n as f64 * size.k as f64 / self.shape.ranks() as f64) as u64);
+        let progress = Progress::new(
+            (size.m as f64 * size.n as f64 * size.k as f64 / self.workers.shape.ranks() as f64) as u64,
+        );
         let count = |work| progress.add(work);
         let options = Options {
-            // All ranks compute alike, so that none is waited for.
-            backend: if self.args.backend == Backend::Auto { Backend::Cpu } else { self.args.backend },
+            backend: self.workers.host_backend(),
             threads: self.args.threads,
             progress: (is_first && !common.quiet).then_some(&count as &(dyn Fn(u64) + Sync)),
             ..Options::default()
         };
         let times = match self.is_by_terms(&size) {
             true => self.by_terms(group, &size, &options),
-            false => self.by_blocks(&grid, &size, &options),
+            false => self.by_blocks(&grid, device, &size, &options),
         };
         progress.finish();
         let Times { read_seconds, seconds, write_seconds, received_bytes } = times?;
-        let planned = Planned { received_bytes, ..self.planned(size) };
+        let transport = self.workers.transport(device);
+        let planned = Planned { received_bytes, transport, ..self.planned(size) };
         let output = self.output.as_ref().map(|path| path.display().to_string());
         let (resumed_after, predecessors_output) = (None, None);
         let summary = Summary {
@@ -197,12 +204,21 @@ impl<'a> Asked<'a> {
         store::read(grid, path, block, dtype, extremes)
     }
 
-    fn by_blocks(&self, grid: &Grid<'_>, size: &Size, options: &Options<'_>) -> Result<Times, Error> {
+    fn by_blocks(
+        &self,
+        grid: &Grid<'_>,
+        device: Option<&Device>,
+        size: &Size,
+        options: &Options<'_>,
+    ) -> Result<Times, Error> {
         let start = Instant::now();
         let a = self.read(grid, &self.a, size.block, size.dtype)?;
         let b = self.read(grid, &self.b, size.block, size.dtype)?;
         let (read_seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
-        let c = multiply(self.semiring, &a, &b, options)?;
+        let c = match device {
+            Some(device) => devices::multiply(device, self.semiring, &a, &b, options)?,
+            None => multiply(self.semiring, &a, &b, options)?,
+        };
         let (seconds, start) = (start.elapsed().as_secs_f64(), Instant::now());
         if let Some(output) = &self.output {
             store::write(&c, output)?;

@@ -34,7 +34,7 @@ use tilewright::Verification;
 const MOST_EMULATED: f64 = 68_719_476_736.0;
 
 pub fn run(args: &Mul, common: &Common) -> Result<(), Failure> {
-    if let Some(shape) = args.ranks.distributed {
+    if let Some(shape) = args.ranks.shape()? {
         return distributed::run(args, shape, common);
     }
     let asked = Resolved::new(args, common)?;

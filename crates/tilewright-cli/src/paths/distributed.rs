@@ -6,27 +6,29 @@ use crate::{
     failure::Failure,
     progress::Progress,
     ranks::{
-        self, refuse, refuse_nested, refuse_same, refuse_text,
+        self, Workers, refuse, refuse_nested, refuse_same, refuse_text,
         report::{Planned, Problem, Summary},
     },
+    terminal::{self, Style},
 };
 use std::{
     path::{Path, PathBuf},
     time::Instant,
 };
 use tilewright::{
-    Backend, DType, Error, ErrorKind, Extremes, Options, SemiringId, Value,
-    paths::{DynPaths, Method, Options as PathOptions},
+    DType, Error, ErrorKind, Extremes, Options, SemiringId, Value,
+    cuda::DeviceInfo,
+    paths::{DynPaths, Method, OnGpu, Options as PathOptions},
 };
 use tilewright_distributed::{
     Checkpoints, Closure, DistMatrix, Grid, Group, Shape, closure_bytes, closure_memory, default_block,
-    predecessor_bytes, predecessor_memory, store, threads,
+    devices::Device, predecessor_bytes, predecessor_memory, store, threads,
 };
 
 /// What is asked for.
 struct Asked<'a> {
     args: &'a Paths,
-    shape: Shape,
+    workers: Workers<'a>,
     source: Source,
     output: Option<PathBuf>,
     predecessors: Option<PathBuf>,
@@ -53,11 +55,13 @@ pub fn run(args: &Paths, shape: Shape, common: &Common) -> Result<(), Failure> {
             .into_iter()
             .collect();
     }
-    ranks::run(shape, common, |group| asked.compute(group, common))
+    ranks::run(&asked.workers, args.ranks.deadline, common, |group, device| asked.compute(group, device, common))
 }
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Paths, shape: Shape) -> Result<Self, Failure> {
+        let workers = Workers { shape, devices: args.ranks.devices.as_deref(), backend: args.backend };
+        workers.check()?;
         refuse(&[
             ("--from", args.from.is_some()),
             ("--pairs", args.pairs.is_some()),
@@ -92,7 +96,7 @@ impl<'a> Asked<'a> {
             refuse_same(output.as_deref(), &[path])?;
             refuse_same(predecessors.as_deref(), &[path])?;
         }
-        Ok(Self { args, shape, source, output, predecessors })
+        Ok(Self { args, workers, source, output, predecessors })
     }
 
     fn semiring(&self) -> SemiringId {
@@ -124,19 +128,30 @@ impl<'a> Asked<'a> {
         Ok(Size { n, dtype, block })
     }
 
-    fn planned(&self, size: Size) -> Result<Planned, Error> {
-        let Size { n, dtype, block } = size;
+    /// Seconds of arithmetic, where all ranks have a part of it.
+    fn seconds(&self, Size { n, dtype, .. }: Size) -> Result<Option<f64>, Error> {
+        let part = |seconds| Some(seconds / self.workers.shape.ranks() as f64);
+        if self.workers.are_gpus() {
+            // Whether or not it is one of the ranks': nothing is opened for an estimate.
+            let found = DeviceInfo::all().unwrap_or_default();
+            let seconds = found.first().map(|device| OnGpu::seconds_of(&device.gpu(), n, dtype));
+            return Ok(seconds.filter(|seconds| seconds.is_finite()).and_then(part));
+        }
         let paths = DynPaths::of_edges(self.semiring(), dtype, n, &[])?.method(Method::Dense);
         let options = PathOptions { threads: self.args.threads, ..PathOptions::default() };
-        let seconds = paths.options(options).plan()?.dense_seconds;
+        Ok(part(paths.options(options).plan()?.dense_seconds))
+    }
+
+    fn planned(&self, size: Size) -> Result<Planned, Error> {
+        let Size { n, dtype, block } = size;
         let (received_bytes, memory_bytes_per_rank) = match self.predecessors {
             None => (
-                closure_bytes(n, block, self.shape, dtype.size()),
-                closure_memory(n, block, self.shape, dtype.size()),
+                closure_bytes(n, block, self.workers.shape, dtype.size()),
+                closure_memory(n, block, self.workers.shape, dtype.size()),
             ),
             Some(_) => (
-                predecessor_bytes(n, block, self.shape),
-                predecessor_memory(n, block, self.shape, dtype.size()),
+                predecessor_bytes(n, block, self.workers.shape),
+                predecessor_memory(n, block, self.workers.shape, dtype.size()),
             ),
         };
         Ok(Planned {
@@ -144,19 +159,21 @@ impl<'a> Asked<'a> {
             semiring: self.semiring().name(),
             dtype: dtype.name(),
             problem: Problem::Closure { vertices: n },
-            grid: self.shape.to_string(),
-            ranks: self.shape.ranks(),
+            grid: self.workers.shape.to_string(),
+            ranks: self.workers.shape.ranks(),
             block,
             split: "blocks",
-            arithmetic_seconds: Some(seconds / self.shape.ranks() as f64),
+            on: if self.workers.are_gpus() { "gpus" } else { "processors" },
+            transport: None,
+            arithmetic_seconds: self.seconds(size)?,
             received_bytes,
             memory_bytes_per_rank,
         })
     }
 
-    fn compute(&self, group: &dyn Group, common: &Common) -> Result<(), Failure> {
+    fn compute(&self, group: &dyn Group, device: Option<&Device>, common: &Common) -> Result<(), Failure> {
         let is_first = group.rank() == 0;
-        let grid = Grid::new(group, self.shape)?;
+        let grid = Grid::new(group, self.workers.shape)?;
         let size = self.size(group)?;
         for (output, dtype) in [(&self.output, size.dtype), (&self.predecessors, DType::I64)] {
             output.as_ref().map_or(Ok(()), |output| store::check_writable(group, output, dtype))?;
@@ -176,24 +193,28 @@ impl<'a> Asked<'a> {
         let progress = Progress::new((layout.rows as f64 * layout.cols as f64 * size.n as f64) as u64);
         let count = |work| progress.add(work);
         let options = Options {
-            // All ranks compute alike, so that none is waited for.
-            backend: if self.args.backend == Backend::Auto { Backend::Cpu } else { self.args.backend },
+            backend: self.workers.host_backend(),
             threads: self.args.threads,
             progress: (is_first && !common.quiet).then_some(&count as &(dyn Fn(u64) + Sync)),
             ..Options::default()
         };
-        let closure = Closure { options, checkpoints: checkpoints.as_ref(), ..Closure::new(self.semiring()) };
-        let mut resumed_after = None;
+        let checkpoints = checkpoints.as_ref();
+        let closure = Closure { options, device, checkpoints, ..Closure::new(self.semiring()) };
+        let (mut resumed_after, mut damaged) = (None, Vec::new());
         let closed = match (&self.predecessors, self.args.resume) {
             (Some(_), _) => closure.run_with_predecessors(&d).map(Some),
             (None, false) => closure.run(&mut d).map(|()| None),
-            (None, true) => closure.resume(&mut d).map(|done| {
-                resumed_after = done;
+            (None, true) => closure.resume(&mut d).map(|resumed| {
+                resumed_after = resumed.done;
+                damaged = resumed.damaged;
                 None
             }),
         };
         progress.finish();
         let closed = closed.map_err(failure)?;
+        for error in damaged.iter().filter(|_| is_first) {
+            terminal::say(Style::Note, "note", &format!("a damaged state was left out: {error}"));
+        }
         let (d, predecessors) = match closed {
             Some(found) => (found.distances, Some(found.predecessors)),
             None => (d, None),
@@ -208,7 +229,11 @@ impl<'a> Asked<'a> {
             store::write(predecessors, output)?;
         }
         let write_seconds = start.elapsed().as_secs_f64();
-        let planned = Planned { received_bytes: grid.received_by_all()?, ..self.planned(size)? };
+        let planned = Planned {
+            received_bytes: grid.received_by_all()?,
+            transport: self.workers.transport(device),
+            ..self.planned(size)?
+        };
         let name = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let (output, predecessors_output) = (name(&self.output), name(&self.predecessors));
         let summary = Summary {
@@ -235,15 +260,15 @@ impl<'a> Asked<'a> {
         let Size { dtype, block, .. } = size;
         match &self.source {
             Source::Random(n) => {
-                let made = || {
-                    let mut d = DistMatrix::zeros(grid, dtype, *n, *n, block)?;
-                    d.fill(|at, part| {
-                        random::fill(self.semiring(), *n, (at.rows.start, at.cols.start), part);
-                        Ok(())
-                    })?;
-                    Ok(d)
-                };
-                grid.world().agree(made(), "making the weights")
+                // Whether there is memory is agreed on before anything is written to it.
+                let d = DistMatrix::zeros(grid, dtype, *n, *n, block);
+                let mut d = grid.world().agree(d, "taking memory for the weights")?;
+                let made = d.fill(|at, part| {
+                    random::fill(self.semiring(), *n, (at.rows.start, at.cols.start), part);
+                    Ok(())
+                });
+                grid.world().agree(made, "making the weights")?;
+                Ok(d)
             }
             Source::File(path) => read(grid, path, block, dtype, self.semiring()),
         }

@@ -31,7 +31,7 @@ use tilewright::{
 };
 
 pub fn run(args: &Paths, common: &Common) -> Result<(), Failure> {
-    if let Some(shape) = args.ranks.distributed {
+    if let Some(shape) = args.ranks.shape()? {
         return distributed::run(args, shape, common);
     }
     let asked = &Resolved::new(args, common)?;

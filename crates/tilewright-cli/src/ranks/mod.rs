@@ -4,26 +4,96 @@ pub mod report;
 
 use crate::{
     args::{Common, TextFiles},
-    failure::Failure,
+    failure::{DEVICE, Failure},
 };
-use std::path::{Path, PathBuf};
-use tilewright::files;
-use tilewright_distributed::{Group, Mpi, Shape, launched, store, threads};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+use tilewright::{Backend, cuda::Engine, files};
+use tilewright_distributed::{
+    Abort, Group, Mpi, Patience, Shape, Watched, devices::Device, launched, store, threads,
+};
 
-/// Lets all ranks that were started together do their work; one alone needs no MPI.
+/// How long a process that has been asked to end may take for it.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Who computes together.
+pub struct Workers<'a> {
+    pub shape: Shape,
+    /// GPUs of this process, which are the ranks then.
+    pub devices: Option<&'a [usize]>,
+    pub backend: Backend,
+}
+
+impl Workers<'_> {
+    /// Whether matrices stay on a GPU of each rank.
+    pub fn are_gpus(&self) -> bool {
+        self.devices.is_some() || self.backend == Backend::Cuda
+    }
+
+    /// Where a rank computes what it does not on its GPU.
+    pub fn host_backend(&self) -> Backend {
+        match self.backend {
+            // All ranks compute alike, so that none is waited for.
+            Backend::Auto | Backend::Cuda => Backend::Cpu,
+            other => other,
+        }
+    }
+
+    /// How panels go from one GPU to another, where there are several.
+    pub fn transport(&self, device: Option<&Device>) -> Option<&'static str> {
+        device.filter(|_| self.shape.ranks() > 1).map(|device| device.transport().name())
+    }
+
+    /// Refuses GPUs together with another backend.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.devices.is_some() && !matches!(self.backend, Backend::Auto | Backend::Cuda) {
+            let what = format!("--devices with --backend {}", self.backend);
+            return Err(Failure::usage(what, "leave out one of both"));
+        }
+        Ok(())
+    }
+}
+
+/// Lets all ranks that were started together do their work, or a thread for each GPU of this process; one rank alone needs no MPI.
 ///
-/// Rank 0 speaks for all. Where MPI itself has failed, each rank says what it knows.
+/// Rank 0 speaks for all. Where MPI itself has failed, or patience is at its end, each rank says what it knows, and ends the job.
 pub fn run(
-    shape: Shape,
+    workers: &Workers<'_>,
+    deadline: Option<Duration>,
     common: &Common,
-    work: impl Fn(&dyn Group) -> Result<(), Failure> + Sync,
+    work: impl Fn(&dyn Group, Option<&Device>) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
-    if shape.ranks() == 1 && launched().is_none() {
-        return threads::run(1, work).into_iter().collect();
+    if let Some(devices) = workers.devices {
+        let gpus: Result<Vec<_>, _> = devices.iter().map(|&ordinal| Engine::open(ordinal)).collect();
+        let gpus = gpus?;
+        let on_gpu = |group: &dyn Group| {
+            let device = Device::new(gpus[group.rank()].clone(), group)?;
+            work(group, Some(&device))
+        };
+        return threads::run(gpus.len(), on_gpu).into_iter().collect();
+    }
+    let with_gpu = |group: &dyn Group| {
+        let device = if workers.are_gpus() { Some(Device::of_rank(group)?) } else { None };
+        work(group, device.as_ref())
+    };
+    if workers.shape.ranks() == 1 && launched().is_none() {
+        return threads::run(1, with_gpu).into_iter().collect();
     }
     let mpi = Mpi::open()?;
-    let is_first = mpi.group().rank() == 0;
-    let done = work(mpi.group());
+    let _guard = EndsAll(&mpi);
+    let (abort, format) = (mpi.abort(), common.format);
+    let patience = Patience { well: deadline, ..Patience::default() };
+    let watched = Watched::new(mpi.group(), patience, move |error| {
+        let failure = Failure::from(error);
+        let code = failure.code();
+        let _ = failure.report(format);
+        end(&abort, code);
+    });
+    let is_first = watched.rank() == 0;
+    let done = with_gpu(&watched);
     let is_broken = mpi.is_broken();
     let done = done.map_err(|failure| {
         let code = failure.code();
@@ -32,12 +102,36 @@ pub fn run(
         }
         Failure::Program { code }
     });
-    if !is_broken {
-        // What failed here has failed everywhere. A launcher ends all ranks when the first has ended badly: nobody goes before rank 0 has spoken.
-        mpi.group().exchange(&[0])?;
+    if is_broken {
+        end(&mpi.abort(), done.as_ref().map_or_else(|failure| failure.code(), |_| DEVICE));
     }
-    mpi.finish()?;
+    // What failed here has failed everywhere. A launcher ends all ranks when the first has ended badly: nobody goes before rank 0 has spoken.
+    watched.exchange(&[0])?;
+    drop(watched);
+    mpi.leave()?;
     done
+}
+
+/// Ends this process and all others of the job: not every launcher does when one ends.
+fn end(abort: &Abort, code: u8) -> ! {
+    // MPI may be what does not answer.
+    let _ = thread::Builder::new().spawn(|| {
+        thread::sleep(LAST_WORDS);
+        std::process::abort()
+    });
+    abort.now(code);
+    std::process::exit(code.into())
+}
+
+/// Ends all ranks where this one panics.
+struct EndsAll<'m>(&'m Mpi);
+
+impl Drop for EndsAll<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            end(&self.0.abort(), DEVICE);
+        }
+    }
 }
 
 /// Refuses the first option that is given and that one process alone understands.

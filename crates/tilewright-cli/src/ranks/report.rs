@@ -25,7 +25,11 @@ pub struct Planned {
     pub block: usize,
     /// `blocks` where the result stays where it is, `terms` where all ranks split a long sum.
     pub split: &'static str,
-    /// Of arithmetic, where every rank is as fast as this processor; null where that is not known.
+    /// What ranks compute on: `processors` or `gpus`.
+    pub on: &'static str,
+    /// How panels went from GPU to GPU: `nccl`, `peers` or `hosts`; null without several GPUs, and in a plan.
+    pub transport: Option<&'static str>,
+    /// Of arithmetic, where every rank is as fast as this processor, or as the GPU that is here; null where that is not known.
     pub arithmetic_seconds: Option<f64>,
     /// Bytes that all ranks together receive.
     pub received_bytes: u64,
@@ -60,12 +64,15 @@ impl Planned {
             _ => format!("in blocks of {}", self.block),
         };
         let (all, count) = (self.received_bytes, self.ranks.max(1) as u64);
-        vec![
+        let rank = if self.on == "gpus" { "GPU" } else { "rank" };
+        let mut rows = vec![
             ("work", format!("{what}, {} on {}", self.semiring, self.dtype)),
             ("grid", format!("{} {ranks} as {}, {split}", self.ranks, self.grid)),
             ("received", format!("{} by all, {} by a rank", bytes::size(all), bytes::size(all / count))),
-            ("memory", format!("{} a rank at most", bytes::size(self.memory_bytes_per_rank))),
-        ]
+            ("memory", format!("{} a {rank} at most", bytes::size(self.memory_bytes_per_rank))),
+        ];
+        rows.extend(self.transport.map(|by| ("panels", format!("from GPU to GPU by {by}"))));
+        rows
     }
 
     pub fn print(&self, common: &Common) -> Result<(), Failure> {
@@ -73,11 +80,9 @@ impl Planned {
             return json::print(self);
         }
         let mut rows = self.rows();
+        let here = if self.on == "gpus" { "the GPU here" } else { "this processor" };
         if let Some(seconds) = self.arithmetic_seconds {
-            rows.push((
-                "arithmetic",
-                format!("about {seconds:.3} s where ranks are as fast as this processor"),
-            ));
+            rows.push(("arithmetic", format!("about {seconds:.3} s where ranks are as fast as {here}")));
         }
         table(&rows)
     }

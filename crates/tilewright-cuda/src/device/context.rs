@@ -164,6 +164,11 @@ impl Context {
         Ok(Entered { functions: self.driver.functions, thread: PhantomData })
     }
 
+    /// The driver's handle, as a number.
+    pub(crate) fn address(&self) -> usize {
+        self.handle.expose_provenance()
+    }
+
     /// Free and total bytes of the device's memory.
     pub(crate) fn memory(&self) -> Result<(u64, u64), Error> {
         let entered = self.enter()?;

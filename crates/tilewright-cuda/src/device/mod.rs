@@ -30,7 +30,7 @@ pub use view::{DeviceMut, DeviceRef};
 #[cfg(test)]
 pub(crate) use fake::{healthy as fake_stream, info as fake_info};
 
-pub(crate) use context::{Allocation, Context};
+pub(crate) use context::{Allocation, Context, Entered};
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Function, Module, Start, Texture};
 pub(crate) use stream::{Event, Order, Stream};

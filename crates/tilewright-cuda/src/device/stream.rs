@@ -93,7 +93,7 @@ impl Stream {
     }
 
     /// What is being done where the device is waited for.
-    pub(super) fn waiting(&self) -> String {
+    pub(crate) fn waiting(&self) -> String {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         format!("waiting for the device after {last}")
     }

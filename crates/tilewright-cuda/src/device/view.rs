@@ -47,6 +47,15 @@ impl<'a> DeviceRef<'a> {
         Ok(Self { layout, origin, ..self })
     }
 
+    /// The same elements in another shape, from element (0, 0) on.
+    ///
+    /// # Errors
+    /// `out-of-bounds` where it reaches outside the matrix's memory.
+    pub fn reshaped(self, layout: Layout) -> Result<Self, Error> {
+        layout.check_bounds(self.matrix.bytes() / self.dtype().size(), self.origin)?;
+        Ok(Self { layout, ..self })
+    }
+
     /// Copies into `target` on the host, with whatever strides it has. Waits for the work that was asked for before.
     ///
     /// # Errors
@@ -126,6 +135,16 @@ impl DeviceMut<'_> {
     pub fn window(self, row: usize, col: usize, rows: usize, cols: usize) -> Result<Self, Error> {
         let (layout, origin) = moved(self.layout, self.origin, [row, col, rows, cols])?;
         Ok(Self { layout, origin, ..self })
+    }
+
+    /// As [`DeviceRef::reshaped`].
+    ///
+    /// # Errors
+    /// As [`DeviceRef::reshaped`]; `aliased` where two indices address one element.
+    pub fn reshaped(self, layout: Layout) -> Result<Self, Error> {
+        layout.check_unaliased()?;
+        layout.check_bounds(self.matrix.bytes() / self.matrix.dtype().size(), self.origin)?;
+        Ok(Self { layout, ..self })
     }
 
     /// Copies from `source` on the host, with whatever strides it has; nothing outside this part is written. Waits for the work that was

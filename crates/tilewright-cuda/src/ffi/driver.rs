@@ -24,6 +24,7 @@ pub(crate) type LaunchConfig = sys::CUlaunchConfig;
 pub(crate) type LaunchAttribute = sys::CUlaunchAttribute;
 
 pub(crate) const OUT_OF_MEMORY: Code = sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as Code;
+pub(crate) const NOT_READY: Code = sys::CUresult::CUDA_ERROR_NOT_READY as Code;
 pub(crate) const NO_DEVICE: Code = sys::CUresult::CUDA_ERROR_NO_DEVICE as Code;
 pub(crate) const EVENT_WITHOUT_TIME: c_uint = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as c_uint;
 /// Of an address: the number of its device.
@@ -224,6 +225,7 @@ tilewright_toolchain::functions! {
         cuMemHostAlloc: fn(*mut *mut c_void, usize, c_uint) -> Code;
         cuMemFreeHost: fn(*mut c_void) -> Code;
         cuMemcpyHtoDAsync_v2: fn(Address, *const c_void, usize, Stream) -> Code;
+        cuMemcpyPeerAsync: fn(Address, Context, Address, Context, usize, Stream) -> Code;
         cuMemAllocAsync: fn(*mut Address, usize, Stream) -> Code;
         cuMemFreeAsync: fn(Address, Stream) -> Code;
         cuDeviceGetDefaultMemPool: fn(*mut Pool, Device) -> Code;
@@ -234,6 +236,7 @@ tilewright_toolchain::functions! {
         cuMemsetD8Async: fn(Address, u8, usize, Stream) -> Code;
         cuStreamCreate: fn(*mut Stream, c_uint) -> Code;
         cuStreamSynchronize: fn(Stream) -> Code;
+        cuStreamQuery: fn(Stream) -> Code;
         cuStreamIsCapturing: fn(Stream, *mut c_uint) -> Code;
         cuStreamWaitEvent: fn(Stream, Event, c_uint) -> Code;
         cuStreamDestroy_v2: fn(Stream) -> Code;

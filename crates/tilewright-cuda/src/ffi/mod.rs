@@ -9,3 +9,4 @@ pub(crate) mod cublas;
 #[cfg(feature = "cublas")]
 pub(crate) mod cublaslt;
 pub(crate) mod driver;
+pub(crate) mod nccl;

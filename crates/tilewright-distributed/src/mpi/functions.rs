@@ -7,17 +7,26 @@ use core::{
 use libloading::Library;
 
 /// What a communicator, a type or a request is named by: an integer or a pointer.
-pub(super) trait Handle: Copy + Debug + 'static {
+pub(super) trait Handle: Copy + Debug + PartialEq + 'static {
     /// A place for a handle that a function writes.
     const NONE: Self;
+    /// What another user of the same library calls by this number.
+    fn of(number: usize) -> Self;
 }
 
 impl Handle for c_int {
     const NONE: Self = 0;
+    /// Communicators that are made have the sign bit, which may have been extended.
+    fn of(number: usize) -> Self {
+        number as Self
+    }
 }
 
 impl Handle for *mut c_void {
     const NONE: Self = core::ptr::null_mut();
+    fn of(number: usize) -> Self {
+        core::ptr::with_exposed_provenance_mut(number)
+    }
 }
 
 /// More than any implementation's `MPI_Status`, which nothing looks at.
@@ -47,6 +56,8 @@ functions! {
     init_thread "MPI_Init_thread" (*mut c_int, *mut *mut *mut c_char, c_int, *mut c_int);
     initialized "MPI_Initialized" (*mut c_int);
     finalize "MPI_Finalize" ();
+    finalized "MPI_Finalized" (*mut c_int);
+    abort "MPI_Abort" (H, c_int);
     comm_rank "MPI_Comm_rank" (H, *mut c_int);
     comm_size "MPI_Comm_size" (H, *mut c_int);
     comm_split "MPI_Comm_split" (H, c_int, c_int, *mut H);

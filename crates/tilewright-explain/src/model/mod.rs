@@ -17,7 +17,7 @@ pub use finding::{Finding, Location, Participant, Remedy, RemedyPlace, Severity,
 pub use line::Line;
 pub(crate) use mbarrier::mbarrier_name;
 pub use mbarrier::{Mbarrier, MbarrierUse};
-pub use occupancy::{AllocatedPerBlock, BlocksAllowed, OccupancySummary};
+pub use occupancy::{AllocatedPerBlock, BlocksAllowed, OccupancyCurves, OccupancySummary};
 pub use recording::{Buffer, Execution, Patterns, PtxInstruction, Recording, Shape, SourceText};
 pub use roofline::{Intensity, RooflinePosition};
 pub use traffic::{BankTraffic, OptimisedTraffic, SectorTraffic, Traffic};

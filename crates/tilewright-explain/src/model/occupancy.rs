@@ -81,3 +81,14 @@ impl OccupancySummary {
         })
     }
 }
+
+/// What occupancy is computed from, to vary one thing of it at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct OccupancyCurves {
+    /// The GPU's.
+    pub limits: Limits,
+    /// The kernel's.
+    pub kernel: KernelResources,
+    /// The launch's.
+    pub launch: LaunchConfig,
+}

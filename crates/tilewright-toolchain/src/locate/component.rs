@@ -14,6 +14,8 @@ pub enum Component {
     Cublas,
     /// The same with a choice of algorithms, `libcublasLt`: likewise.
     CublasLt,
+    /// Transfers among GPUs, `libnccl`: only for work on several of them.
+    Nccl,
     /// The PTX assembler.
     Ptxas,
     /// The disassembler of machine code.
@@ -45,8 +47,16 @@ pub(super) struct Spec {
 
 impl Component {
     /// Every component.
-    pub const ALL: [Self; 7] =
-        [Self::Driver, Self::Nvrtc, Self::Cublas, Self::CublasLt, Self::Ptxas, Self::Nvdisasm, Self::Nvcc];
+    pub const ALL: [Self; 8] = [
+        Self::Driver,
+        Self::Nvrtc,
+        Self::Cublas,
+        Self::CublasLt,
+        Self::Nccl,
+        Self::Ptxas,
+        Self::Nvdisasm,
+        Self::Nvcc,
+    ];
 
     /// The environment variable that names the file to use, or its directory.
     ///
@@ -69,6 +79,7 @@ impl Component {
             Self::Nvrtc => &NVRTC,
             Self::Cublas => &CUBLAS,
             Self::CublasLt => &CUBLASLT,
+            Self::Nccl => &NCCL,
             Self::Ptxas => &PTXAS,
             Self::Nvdisasm => &NVDISASM,
             Self::Nvcc => &NVCC,
@@ -135,6 +146,16 @@ static CUBLASLT: Spec = Spec {
     wheels: CUBLAS_WHEELS,
     copies: &[],
     hint: "pip install nvidia-cublas, or name the library in TILEWRIGHT_CUBLASLT_PATH",
+};
+
+static NCCL: Spec = Spec {
+    name: "NCCL",
+    kind: Kind::Library,
+    variable: "TILEWRIGHT_NCCL_PATH",
+    files: &["libnccl.so.2"],
+    wheels: &["nvidia/nccl/lib"],
+    copies: &[],
+    hint: "pip install nvidia-nccl-cu13 (or -cu12), or name the library in TILEWRIGHT_NCCL_PATH",
 };
 
 static PTXAS: Spec = Spec {

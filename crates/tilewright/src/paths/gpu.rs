@@ -93,6 +93,11 @@ impl OnGpu {
         Self::open(Backend::Cuda).map_err(|error| error.to_string())
     }
 
+    /// Seconds that the closure of `n` vertices takes on a GPU, or a product of that size, by an estimate; the way there and back included. Infinity for what it does not compute.
+    pub fn seconds_of(gpu: &Gpu, n: usize, dtype: DType) -> f64 {
+        choice::seconds_on(gpu, n, dtype)
+    }
+
     /// Where it is: [`Backend::Cuda`] or [`Backend::Emulator`].
     pub fn backend(&self) -> Backend {
         self.backend
@@ -143,7 +148,7 @@ impl OnGpu {
 
 impl Device for OnGpu {
     fn seconds(&self, n: usize, dtype: DType) -> f64 {
-        choice::seconds_on(&self.gpu, n, dtype)
+        Self::seconds_of(&self.gpu, n, dtype)
     }
 
     fn close(

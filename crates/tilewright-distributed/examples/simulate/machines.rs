@@ -1,0 +1,22 @@
+//! What was measured, and what is assumed: `docs/decisions/scale.md` says where each number comes from.
+
+use super::model::{Link, Machine};
+
+/// An H200 on min-plus f32: products by their terms (`BENCHMARKS.md`), and blocks of 1024 of the diagonal, which take what a closure of 8192 takes longer than a product, an eighth of it each.
+pub const H200: Machine = Machine {
+    rates: &[(512, 9.0e12), (1024, 15.5e12), (2048, 15.8e12)],
+    call: 10e-6,
+    diagonal_rate: 0.87e12,
+    look_rate: 200e9,
+    size: 4,
+    link: NETWORKS[0].1,
+    moves_alone: true,
+    agrees: true,
+};
+
+/// Bytes a second that reach a GPU: nine tenths of what the cable carries, but for NVLink, which was measured by others.
+pub const NETWORKS: [(&str, Link); 3] = [
+    ("NVLink", Link { latency: 15e-6, bandwidth: 370e9 }),
+    ("InfiniBand NDR, 400 Gb/s", Link { latency: 20e-6, bandwidth: 45e9 }),
+    ("Ethernet, 100 Gb/s", Link { latency: 40e-6, bandwidth: 11.2e9 }),
+];

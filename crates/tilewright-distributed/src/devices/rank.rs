@@ -1,0 +1,190 @@
+//! A rank's GPU as the carrier of its panels.
+
+use super::{
+    Device,
+    link::{Link, OnItsWay, by_hosts, by_peers, upload},
+};
+use crate::{
+    grid::{Along, Grid},
+    site::Carrier,
+};
+use std::time::{Duration, Instant};
+use tilewright::{
+    DType, Error, ErrorKind, Layout,
+    cuda::{DeviceMut, DeviceRef, DynDeviceMatrix, Engine},
+};
+
+/// Panels that are under way at once: two of rows or columns, and a block of the diagonal.
+const AT_ONCE: usize = 3;
+/// No device is as slow as this, in terms and in bytes a second.
+const SLOWEST: (f64, f64) = (1e11, 1e8);
+/// How long is waited at least.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long is waited for a step of so many terms and bytes, before another device is taken to have ended.
+fn patience(terms: f64, bytes: f64) -> Duration {
+    PATIENCE.max(Duration::from_secs_f64(terms / SLOWEST.0 + bytes / SLOWEST.1))
+}
+
+/// Memory of panels on the device of a rank, and what sends them.
+pub(crate) struct Rank<'r, 'g> {
+    device: &'r Device,
+    grid: &'g Grid<'g>,
+    dtype: DType,
+    row: Link,
+    column: Link,
+    patience: Duration,
+    fault: Option<Error>,
+}
+
+/// A panel on its way: work that comes later in the stream finds it, unless it comes through the hosts' memory.
+pub(crate) struct Coming {
+    panel: DynDeviceMatrix,
+    along: Along,
+    on_its_way: Option<OnItsWay>,
+}
+
+impl<'r, 'g> Rank<'r, 'g> {
+    /// Joins the GPUs of the grid's rows and columns. Panels are `block` wide, and as long as the sides `rows` and `cols` of this rank's part.
+    pub fn new(
+        device: &'r Device,
+        grid: &'g Grid<'g>,
+        dtype: DType,
+        (block, rows, cols): (usize, usize, usize),
+    ) -> Result<Self, Error> {
+        let bytes = block * rows.max(cols).max(block) * dtype.size();
+        let row = Link::new(device, grid, Along::Row, (bytes, AT_ONCE))?;
+        let column = Link::new(device, grid, Along::Column, (bytes, AT_ONCE))?;
+        let terms = rows as f64 * cols as f64 * block as f64;
+        let patience = patience(terms, 2.0 * bytes as f64);
+        Ok(Self { device, grid, dtype, row, column, patience, fault: None })
+    }
+
+    pub fn engine(&self) -> &'r Engine {
+        self.device.engine()
+    }
+
+    /// Keeps what went wrong here alone, for all to agree on.
+    pub fn keep(&mut self, done: Result<(), Error>) {
+        if let (None, Err(error)) = (&self.fault, done) {
+            self.fault = Some(error);
+        }
+    }
+
+    fn link(&mut self, along: Along) -> &mut Link {
+        match along {
+            Along::Row => &mut self.row,
+            Along::Column => &mut self.column,
+        }
+    }
+}
+
+impl Carrier for Rank<'_, '_> {
+    type Panel = DynDeviceMatrix;
+    type Coming = Coming;
+
+    fn room(&self, elements: usize) -> Result<DynDeviceMatrix, Error> {
+        self.engine().zeros_dyn(self.dtype, Layout::row_major(1, elements))
+    }
+
+    fn send(
+        &mut self,
+        along: Along,
+        mut panel: DynDeviceMatrix,
+        elements: usize,
+        root: usize,
+    ) -> Result<Coming, Error> {
+        let (grid, engine, bytes) = (self.grid, self.engine(), elements * self.dtype.size());
+        let group = grid.along(along);
+        if group.size() == 1 || bytes == 0 {
+            return Ok(Coming { panel, along, on_its_way: None });
+        }
+        if group.rank() != root {
+            grid.count(bytes as u64);
+        }
+        let (on_its_way, done) = match self.link(along) {
+            Link::Nccl(Some(communicator)) => (None, communicator.broadcast(&mut panel, bytes, root)),
+            Link::Hosts(spare) => {
+                let (on_its_way, done) = by_hosts(spare, group, (&panel, elements), root)?;
+                (Some(on_its_way), done)
+            }
+            Link::Nccl(None) | Link::Peers => (None, by_peers(engine, group, &mut panel, bytes, root)?),
+        };
+        self.keep(done);
+        Ok(Coming { panel, along, on_its_way })
+    }
+
+    fn arrived(&mut self, coming: Coming) -> Result<DynDeviceMatrix, Error> {
+        let Coming { mut panel, along, on_its_way } = coming;
+        if let Some(OnItsWay { pending, is_root }) = on_its_way {
+            let buffer = pending.wait()?;
+            if !is_root {
+                self.keep(upload(&buffer, &mut panel));
+            }
+            if let Link::Hosts(spare) = self.link(along) {
+                spare.push(buffer);
+            }
+        }
+        Ok(panel)
+    }
+
+    fn fault(&mut self) -> &mut Option<Error> {
+        &mut self.fault
+    }
+
+    fn named(&self, error: Error) -> Error {
+        let device = self.engine().device();
+        match error.kind() {
+            ErrorKind::Device { doing, name, number, text, hint } => {
+                let doing = format!("{doing} on device {} ({})", device.ordinal, device.name);
+                let (name, text, hint) = (name.clone(), text.clone(), hint.clone());
+                ErrorKind::Device { doing, name, number: *number, text, hint }.into()
+            }
+            _ => error,
+        }
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
+        let (began, patience) = (Instant::now(), self.patience);
+        let check = || self.row.check().and_then(|()| self.column.check());
+        self.engine().synchronize_while(|| {
+            check()?;
+            if began.elapsed() < patience { Ok(()) } else { Err(too_long(patience)) }
+        })?;
+        check()
+    }
+
+    fn give_up(&mut self) {
+        self.row.abort();
+        self.column.abort();
+    }
+}
+
+fn too_long(patience: Duration) -> Error {
+    let doing = "waiting for panels of other GPUs".into();
+    let text = format!("nothing has come for {} s", patience.as_secs());
+    let hint = "see whether all processes still run; NCCL_DEBUG=WARN lets NCCL say more".into();
+    ErrorKind::Device { doing, name: "NCCL".into(), number: 0, text, hint }.into()
+}
+
+/// The beginning of a panel as a matrix.
+pub(super) fn read(panel: &DynDeviceMatrix, rows: usize, cols: usize) -> Result<DeviceRef<'_>, Error> {
+    DeviceRef::from(panel).reshaped(Layout::row_major(rows, cols))
+}
+
+/// As [`read`], to write.
+pub(super) fn write(panel: &mut DynDeviceMatrix, rows: usize, cols: usize) -> Result<DeviceMut<'_>, Error> {
+    DeviceMut::from(panel).reshaped(Layout::row_major(rows, cols))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_grows_with_the_work() {
+        assert_eq!(patience(1e9, 1e6), PATIENCE);
+        assert_eq!(patience(1e13, 0.0), Duration::from_secs(100));
+        assert_eq!(patience(0.0, 1e10), Duration::from_secs(100));
+    }
+}
