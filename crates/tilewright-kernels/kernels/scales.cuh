@@ -22,12 +22,6 @@ struct Scale {
 
     // Of a row, which may lie behind the last, in a block of terms.
     __device__ float at(int index, int last, int block) const { return shift < 0 ? 1.0f : *place(index, last, block); }
-
-    // The same to shared memory, unless there is none. Behind the last block there are zeros.
-    __device__ void copy(unsigned to, int index, int last, int block, int blocks) const
-    {
-        if (shift >= 0) copy_async<4>(to, place(index, last, min(block, blocks - 1)), block < blocks);
-    }
 };
 
 // Those of both operands, and how many rows, columns and blocks of terms there are.
@@ -37,8 +31,31 @@ struct Scales {
 
     __device__ float row(int index, int block) const { return a.at(index, rows - 1, block); }
     __device__ float col(int index, int block) const { return b.at(index, cols - 1, block); }
-    __device__ void copy_row(unsigned to, int index, int block) const { a.copy(to, index, rows - 1, block, blocks); }
-    __device__ void copy_col(unsigned to, int index, int block) const { b.copy(to, index, cols - 1, block, blocks); }
+};
+
+// How a warp copies N scales of each block of terms to shared memory: lane `lane` that of every 32nd row, of SHARING rows each. An operand without scales is left alone.
+template <int N, int SHARING> struct ScaleCopies {
+    const float* next[(N + 31) / 32];
+    long long term;
+    bool has_scales;
+
+    __device__ __forceinline__ ScaleCopies(const Scale& scale, int index, int last, int block) : term(scale.term), has_scales(scale.shift >= 0)
+    {
+#pragma unroll
+        for (int i = 0; i < (N + 31) / 32; ++i) next[i] = scale.place(index + (i * 32 + threadIdx.x % 32) * SHARING, last, block);
+    }
+
+    // Of the next block, or zeros where there is none.
+    __device__ __forceinline__ void copy(unsigned to, bool is_there)
+    {
+        if (!has_scales) return;
+#pragma unroll
+        for (int i = 0; i < (N + 31) / 32; ++i) {
+            const int at = i * 32 + threadIdx.x % 32;
+            if (N % 32 == 0 || at < N) copy_async<4>(to + at * 4, next[i], is_there);
+            next[i] += term;
+        }
+    }
 };
 
 // The scales of N columns of a warp, of which a thread has columns 2 (lane % 4) and the next of each eight. Where EACH has its own, every lane brings one of 32, and gives it to others.

@@ -120,25 +120,14 @@ impl Stream {
             Order::AfterOther => (other, self.handle),
             Order::BeforeOther => (self.handle, other),
         };
-        // SAFETY: the caller's promise.
-        let mark = unsafe { self.mark(first)? };
-        let entered = self.context.enter()?;
-        // SAFETY: as above; the driver keeps the event until it has happened.
-        let code = unsafe { (entered.functions.cuStreamWaitEvent)(then, mark.handle, 0) };
-        self.context.check(code, || "joining streams".into())
-    }
-
-    /// An event behind what is in a stream now, this or another one.
-    ///
-    /// # Safety
-    /// It is a stream of this context, or a handle that stands for a default stream.
-    pub(crate) unsafe fn mark(self: &Arc<Self>, any: ffi::Stream) -> Result<Event, Error> {
         let mark = Event::with_flags(self, ffi::EVENT_WITHOUT_TIME)?;
         let entered = self.context.enter()?;
         // SAFETY: the event lives, and the caller vouches for the stream.
-        let code = unsafe { (entered.functions.cuEventRecord)(mark.handle, any) };
+        let code = unsafe { (entered.functions.cuEventRecord)(mark.handle, first) };
         self.context.check(code, || "recording an event in a stream of another library".into())?;
-        Ok(mark)
+        // SAFETY: as above; the driver keeps the event until it has happened.
+        let code = unsafe { (entered.functions.cuStreamWaitEvent)(then, mark.handle, 0) };
+        self.context.check(code, || "joining streams".into())
     }
 }
 

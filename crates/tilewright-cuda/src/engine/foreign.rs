@@ -135,7 +135,8 @@ impl Engine {
     /// # Safety
     /// As [`Engine::wait_for`].
     pub unsafe fn end_early_starts(&self, stream: usize) -> Result<(), Error> {
-        // SAFETY: the caller's promise. The driver keeps the event until it has happened.
-        unsafe { self.stream().mark(stream as ffi::Stream).map(drop) }
+        // An event alone does not end them: behind it, kernels still start early. A wait for another stream does.
+        // SAFETY: the caller's promise.
+        unsafe { self.wait_for(stream).and_then(|()| self.let_wait(stream)) }
     }
 }

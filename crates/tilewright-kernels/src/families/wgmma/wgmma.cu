@@ -113,22 +113,18 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
     }
 }
 
-// Copies the scales of all tiles of this block, by a warp: behind the operands of a stage, so that they are there when these are.
-__device__ void copy_scales(const Scales& scales, Ring<STAGES> ring, unsigned all, const Product& product)
+// Copies the N scales of A or B of all tiles of this block, by a warp: behind the operands of a stage, so that they are there when these are. `index` tells the first row, or column, of a tile.
+template <int N, int SHARING, class F> __device__ void copy_scales(const Scale& scale, int last, int blocks, Ring<STAGES> ring, unsigned to, const Product& product, const F& index)
 {
-    const int lane = threadIdx.x % WARP;
     Place<STAGES> at;
     for (int tile = blockIdx.x / CLUSTER; tile < product.count; tile += gridDim.x / CLUSTER) {
         const TilePlace place = product.place(tile);
-        const int row = place.row * TILE_M, col = place.col * TILE_N, first = place.batch % product.parts * product.steps;
+        const int first = place.batch % product.parts * product.steps;
+        ScaleCopies<N, SHARING> copies(scale, index(place), last, first);
+#pragma unroll 1
         for (int step = 0; step < product.steps; ++step, at.advance()) {
-            const unsigned to_a = all + at.stage * SCALE_BYTES, to_b = to_a + TILE_M * 4;
-            const int block = first + step;
             ring.wait_until_empty(at);
-#pragma unroll 1
-            for (int i = lane; i < TILE_M; i += WARP) scales.copy_row(to_a + i * 4, row + i, block);
-#pragma unroll 1
-            for (int i = lane; i < COLUMN_SCALES; i += WARP) scales.copy_col(to_b + i * 4, col + i * (TILE_N / COLUMN_SCALES > 1 ? 64 : 1), block);
+            copies.copy(to + at.stage * SCALE_BYTES, first + step < blocks);
             arrive_with_copies(ring.full(at.stage));
         }
     }
@@ -369,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0) {
         prefetch(a);
         prefetch(b);
-        ring.init(1 + SCALES_PARTS * WARP, RELEASERS * 4 * CLUSTER);
+        ring.init(1 + SCALES_PARTS * 2 * WARP, RELEASERS * 4 * CLUSTER);
     }
     if (A_BY_TERMS) clear_missing_rows(stages, box_rows);
     // What has no scales is multiplied by 1.
@@ -387,7 +383,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         give_registers<COPY_REGISTERS>();
         if (threadIdx.x < WARP && is_elected()) copy_operands(a, b, ring, stages, product);
         if constexpr (SCALES_PARTS) {
-            if (threadIdx.x / WARP == 1) copy_scales(scales, ring, of_stages, product);
+            if (threadIdx.x / WARP == 1) {
+                copy_scales<TILE_M, 1>(of_a, m - 1, scales.blocks, ring, of_stages, product, [](const TilePlace& at) { return at.row * TILE_M; });
+            } else if (threadIdx.x / WARP == 2) {
+                constexpr int sharing = SCALES == BY_COLUMN ? 1 : 64;
+                copy_scales<COLUMN_SCALES, sharing>(of_b, n - 1, scales.blocks, ring, of_stages + TILE_M * 4, product, [](const TilePlace& at) { return at.col * TILE_N; });
+            }
         }
     } else {
         take_registers<PRODUCT_REGISTERS>();
