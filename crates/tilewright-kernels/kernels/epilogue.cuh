@@ -19,6 +19,37 @@ template <> __device__ inline unsigned rounded<Bfloat16>(float low, float high)
     return both;
 }
 
+// The bias of a warp's part of a tile, loaded before it is needed. A thread has that of its rows, or of one in 32 columns, which it gives to others.
+struct OwnBias {
+    Out rows[WAVES][2], cols[(TILE_N + WARP - 1) / WARP];
+    bool is_by_rows;
+
+    // From a row and column of C on.
+    __device__ __forceinline__ void load(const Result& c, int row, int col)
+    {
+        const int lane = threadIdx.x % WARP;
+        is_by_rows = c.bias.row != 0;
+        if (is_by_rows) {
+#pragma unroll
+            for (int i = 0; i < WAVES * 2; ++i) rows[i / 2][i % 2] = c.bias.at(min(row + i / 2 * 64 + i % 2 * 8 + lane / 4, c.rows - 1), 0);
+        } else {
+#pragma unroll
+            for (int i = 0; i < (TILE_N + WARP - 1) / WARP; ++i) cols[i] = c.bias.at(0, min(col + i * WARP + lane, c.cols - 1));
+        }
+    }
+
+    // What becomes of a sum in one of two rows of a wave, and in one of the thread's two columns of an eight, not yet rounded. By all threads of the warp.
+    __device__ __forceinline__ Acc finish(Acc sum, int wave, int which_row, int eight, int which) const
+    {
+        if constexpr (BIAS) {
+            const Acc of_row = convert<Acc>(rows[wave][which_row]);
+            const Acc of_col = __shfl_sync(~0u, convert<Acc>(cols[eight / 4]), eight % 4 * 8 + threadIdx.x % 4 * 2 + which);
+            sum += is_by_rows ? of_row : of_col;
+        }
+        return activated(sum);
+    }
+};
+
 // What a warp writes at a time: 16 rows of 128 bytes, in shared memory as TMA reads it with that swizzle.
 template <class O> struct Slab {
     enum : int { ROWS = 16, ROW = 128, COLS = ROW / sizeof(O), BYTES = ROWS * ROW, BUFFERS = 2 };
@@ -30,7 +61,7 @@ template <class O> struct Slab {
 
 // The sums of a thread in a slab's columns of a tile, `part` slabs from its left. Thread `lane` has rows lane / 4 and 8 more, and columns 2 (lane % 4) and the next of
 // each eight: sums 4 i to 4 i + 3 are those of eight i.
-template <class O, int SUMS> __device__ void write_slab(const Slab<O>& slab, const Acc (&sums)[SUMS], int part, const Result& c, int row, int col, int batch)
+template <class O, int SUMS> __device__ void write_slab(const Slab<O>& slab, const Acc (&sums)[SUMS], int part, const Result& c, const OwnBias& bias, int wave, int row, int col, int batch)
 {
     const int lane = threadIdx.x % WARP, pair = lane % 4 * 2;
     constexpr int eights = Slab<O>::COLS / 8;
@@ -42,7 +73,9 @@ template <class O, int SUMS> __device__ void write_slab(const Slab<O>& slab, con
         for (int i = 0; i < 4; ++i) {
             const int at = 4 * (part * eights + eight) + 2 * i, y = lane / 4 + i % 2 * 8, x = (eight + i / 2) * 8 + pair;
             Acc left = sums[at], right = sums[at + 1];
-            c.finish(left, right, row + y, col + x, batch);
+            c.join(left, right, row + y, col + x, batch);
+            left = bias.finish(left, wave, i % 2, part * eights + eight + i / 2, 0);
+            right = bias.finish(right, wave, i % 2, part * eights + eight + i / 2, 1);
             if constexpr (sizeof(O) == 2) {
                 words[i] = rounded<O>(left, right);
             } else {

@@ -32,11 +32,11 @@ template <int STAGES> struct Ring {
     __device__ unsigned full(int stage) const { return barriers + 8 * stage; }
     __device__ unsigned empty(int stage) const { return barriers + 8 * (STAGES + stage); }
 
-    // By one thread. So many warps release a stage.
-    __device__ void init(int warps) const
+    // By one thread. So many threads fill a stage, and so many warps release it.
+    __device__ void init(int threads, int warps) const
     {
         for (int stage = 0; stage < STAGES; ++stage) {
-            init_barrier(full(stage), 1);
+            init_barrier(full(stage), threads);
             init_barrier(empty(stage), warps);
         }
         publish_barriers();

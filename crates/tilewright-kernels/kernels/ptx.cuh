@@ -38,6 +38,14 @@ __device__ inline void store_shared(unsigned to, long long x)
     asm volatile("st.shared.s64 [%0], %1;" ::"r"(to), "l"(x) : "memory");
 }
 
+// Reads shared memory by its address.
+__device__ inline float shared_float(unsigned from)
+{
+    float x;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from));
+    return x;
+}
+
 // Closes a group of copies.
 __device__ inline void commit_copies()
 {

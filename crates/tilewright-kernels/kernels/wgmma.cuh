@@ -49,6 +49,12 @@ __device__ inline void arrive(unsigned barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// Arrives at a barrier of this block when the thread's copies so far are there (`copy_async`).
+__device__ inline void arrive_with_copies(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 // Waits until the phase of this parity has ended.
 __device__ inline void wait_for_phase(unsigned barrier, unsigned parity)
 {

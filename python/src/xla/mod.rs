@@ -159,8 +159,16 @@ fn launch(call: &Call<'_>) -> Result<(), Error> {
         scales: Scales::NONE,
         arrays: Vec::new(),
     };
+    let stream = call.stream()?;
     // SAFETY: XLA vouches for its arrays and its stream, and keeps what it lends until the work behind it in the stream.
-    unsafe { work.run_in(call.stream()?, &call) }
+    unsafe {
+        // A kernel of XLA that does not wait may end before those in front of it, which ours would not wait for either.
+        work.engine.end_early_starts(stream)?;
+        let done = work.run_in(stream, &call);
+        // Also where some was launched before an error.
+        work.engine.end_early_starts(stream)?;
+        done
+    }
 }
 
 /// What products on this processor check themselves.

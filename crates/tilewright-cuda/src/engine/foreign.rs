@@ -123,4 +123,20 @@ impl Engine {
         // SAFETY: the caller's promise.
         unsafe { self.stream().order(stream as ffi::Stream, Order::BeforeOther) }
     }
+
+    /// Lets no kernel that is put into a stream of another library from now on start before those in it have ended.
+    ///
+    /// Kernels of this library let the next one start early, and are started early (programmatic dependent launch). That is right where each kernel then waits for the one before
+    /// it. XLA has kernels that do not.
+    ///
+    /// # Errors
+    /// As [`Engine::wait_for`].
+    ///
+    /// # Safety
+    /// As [`Engine::wait_for`].
+    pub unsafe fn end_early_starts(&self, stream: usize) -> Result<(), Error> {
+        // An event alone does not end them: behind it, kernels still start early. A wait for another stream does.
+        // SAFETY: the caller's promise.
+        unsafe { self.wait_for(stream).and_then(|()| self.let_wait(stream)) }
+    }
 }

@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * WARP, BLOCKS)
     const unsigned stages = (shared_address(shared) + 1023) / 1024 * 1024;
     const Ring<STAGES> ring = {stages + STAGES * STAGE};
     const Unit unit(m, n, k, whole, splits, k_split);
-    if (threadIdx.x == 0) ring.init(WARPS);
+    if (threadIdx.x == 0) ring.init(1, WARPS);
     __syncthreads();
     let_next_kernel_start();
     wait_for_previous_kernel();

@@ -1,6 +1,6 @@
 //! The tiles of the family: how blocks divide C, and how their warp groups share a tile.
 
-use crate::families::tensor_cores::ROW_BYTES;
+use crate::{families::tensor_cores::ROW_BYTES, scaling::Place};
 
 /// A tile of C and how it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,9 @@ const WARP_GROUP: u32 = 128;
 const GROUP_M: u32 = 64;
 /// Bytes through which a warp writes C: two pieces of 16 rows.
 const SLABS: u32 = 2 * 16 * ROW_BYTES;
+
+/// Bytes of shared memory that a block can have on the GPUs with these instructions.
+const MOST_SHARED: u32 = 227 * 1024;
 
 const fn tile(m: u32, n: u32, stages: u32, ping_pong: bool, cluster: u32) -> Tile {
     Tile { m, n, stages, ping_pong, cluster, band: if m == 256 { 8 } else { 16 } }
@@ -77,6 +80,26 @@ impl Tile {
     pub const fn shared_memory(&self) -> u32 {
         let [a, b] = self.stage_bytes();
         1024 + self.stages * (a + b) + CONSUMERS * (WARP_GROUP / 32) * SLABS + 2 * 8 * self.stages
+    }
+
+    /// Bytes of the scales of all stages: of each row, and of so many columns.
+    const fn scale_bytes(&self, columns: u32) -> u32 {
+        self.stages * (self.m + columns).next_multiple_of(4) * 4
+    }
+
+    /// The same with scales of each stage in shared memory, and the bytes of that: with a stage less where there is no room.
+    pub fn with_scales(&self, place: Place) -> (Self, u32) {
+        let columns = match place {
+            Place::Nowhere | Place::AtTheEnd => return (*self, self.shared_memory()),
+            Place::ByBlocks => self.n.div_ceil(64),
+            Place::ByColumns => self.n,
+        };
+        let bytes = |tile: &Self| tile.shared_memory() + tile.scale_bytes(columns);
+        let mut tile = *self;
+        while bytes(&tile) > MOST_SHARED {
+            tile.stages -= 1;
+        }
+        (tile, bytes(&tile))
     }
 
     /// The name in programs and plans.

@@ -125,6 +125,7 @@ impl Tiles for Wgmma {
         ];
         let finish = product.finish_of(sums.is_some());
         let blocks = cost::resident(work, tile, *parts) as u32 * tile.cluster;
+        let (tile, shared_memory) = &tile.with_scales(product.scaling.place());
         Launch {
             parts: *parts,
             starts_early: request.starts_early(),
@@ -136,7 +137,7 @@ impl Tiles for Wgmma {
                 named(arguments.into_iter().chain(finish.arguments()).chain(product.scaling.arguments())),
             )
             .with_cluster([tile.cluster, 1, 1])
-            .with_dynamic_shared_memory(tile.shared_memory())
+            .with_dynamic_shared_memory(*shared_memory)
         }
     }
 
@@ -146,7 +147,7 @@ impl Tiles for Wgmma {
         vec![
             ("tile", format!("{}x{}, {} terms a step", tile.m, tile.n, product.element.terms())),
             ("warp groups", schedule.into()),
-            ("stages", tile.stages.to_string()),
+            ("stages", tile.with_scales(product.scaling.place()).0.stages.to_string()),
             ("blocks of a cluster", tile.cluster.to_string()),
             ("writes C", writes.into()),
         ]

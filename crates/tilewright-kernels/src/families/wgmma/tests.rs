@@ -5,6 +5,7 @@ use crate::{
     catalogue::find,
     kernel::launch::{Recipe, Role},
     request::{Batch, Form},
+    scaling::Place,
 };
 use tilewright_arch::Gpu;
 use tilewright_core::{DType, Layout, Math, Problem, Scales, SemiringId};
@@ -39,6 +40,11 @@ fn every_tile_fits_a_multiprocessor() {
         let shared = tile.shared_memory();
         assert!(shared <= 232_448, "{} takes {shared} bytes", tile.name());
         assert!(Gpu::default().resident_blocks(tile.threads(), 168, shared) == Some(1), "{most:?}");
+        for place in [Place::ByBlocks, Place::ByColumns] {
+            let (with_scales, bytes) = tile.with_scales(place);
+            let fewer = tile.stages - with_scales.stages;
+            assert!(bytes > with_scales.shared_memory() && bytes <= 232_448 && fewer < 2, "{}", tile.name());
+        }
         // Sums of a thread, beside what else it needs, in 232 registers.
         assert!(tile.waves() * tile.n / 2 <= 192, "{}", tile.name());
         assert!(

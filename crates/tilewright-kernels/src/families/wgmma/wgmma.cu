@@ -29,6 +29,9 @@ enum : int {
     STAGE_BYTES = TileA::BYTES + TileB::BYTES,
     RING_BYTES = STAGES * STAGE_BYTES,
     SLAB_BYTES = CONSUMERS * 4 * Slab<Out>::BUFFERS * Slab<Out>::BYTES,
+    // Scales of a stage: of each row, then of each column, or of 64 that share one.
+    COLUMN_SCALES = SCALES == BY_COLUMN ? TILE_N : (TILE_N + 63) / 64,
+    SCALE_BYTES = SCALES_PARTS ? (TILE_M + COLUMN_SCALES + 3) / 4 * 16 : 0,
     // All registers of a multiprocessor but those of the copying group.
     COPY_REGISTERS = 24 + (CONSUMERS == 2) * 16,
     PRODUCT_REGISTERS = CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 160,
@@ -110,6 +113,23 @@ __device__ void copy_operands(const TensorMap& a, const TensorMap& b, Ring<STAGE
     }
 }
 
+// Copies the N scales of A or B of all tiles of this block, by a warp: behind the operands of a stage, so that they are there when these are. `index` tells the first row, or column, of a tile.
+template <int N, int SHARING, class F> __device__ void copy_scales(const Scale& scale, int last, int blocks, Ring<STAGES> ring, unsigned to, const Product& product, const F& index)
+{
+    Place<STAGES> at;
+    for (int tile = blockIdx.x / CLUSTER; tile < product.count; tile += gridDim.x / CLUSTER) {
+        const TilePlace place = product.place(tile);
+        const int first = place.batch % product.parts * product.steps;
+        ScaleCopies<N, SHARING> copies(scale, index(place), last, first);
+#pragma unroll 1
+        for (int step = 0; step < product.steps; ++step, at.advance()) {
+            ring.wait_until_empty(at);
+            copies.copy(to + at.stage * SCALE_BYTES, first + step < blocks);
+            arrive_with_copies(ring.full(at.stage));
+        }
+    }
+}
+
 // Starts the products of the stage at `a`: they are added to sums, or begin them anew.
 __device__ __forceinline__ void start_products(Sums& sums, unsigned a, int first, bool adds)
 {
@@ -144,57 +164,70 @@ __device__ __forceinline__ void multiply(Sums& sums, Ring<STAGES> ring, Place<ST
 }
 
 // Keeps the compiler from reading a sum before the products that it waits for.
-__device__ __forceinline__ void hold(float& sum) { asm volatile("" : "+f"(sum)::"memory"); }
-__device__ __forceinline__ void hold(int& sum) { asm volatile("" : "+r"(sum)::"memory"); }
+__device__ __forceinline__ void hold(float& sum) { asm volatile("" : "+f"(sum)); }
+__device__ __forceinline__ void hold(int& sum) { asm volatile("" : "+r"(sum)); }
 
-// The first row and column of a warp in C, and a block of terms.
-struct Corner {
-    int row, col, block;
-};
+// What a thread's sums are multiplied by: a scale for each of its rows and of its columns.
+struct RowFactors {
+    float of[WAVES][2];
 
-// What a thread's sums are multiplied by: the scales of its rows and of its columns.
-template <bool EACH> struct Factors {
-    float rows[WAVES][2];
-    ColumnScales<TILE_N, EACH> cols;
-
-    // In a block of terms; behind the last there are zeros.
-    __device__ __forceinline__ void load(const Scales& scales, const Corner& at)
-    {
-        const bool is_there = at.block < scales.blocks;
-        const int block = is_there ? at.block : 0;
-#pragma unroll
-        for (int i = 0; i < WAVES * 2; ++i) {
-            const float of_row = scales.row(at.row + i / 2 * GROUP_M + i % 2 * 8 + threadIdx.x % WARP / 4, block);
-            rows[i / 2][i % 2] = is_there ? of_row : 0;
-        }
-        cols.load(scales, at.col, block);
-    }
-
-    // Calls with each wave, sum of it, and factor.
-    template <class F> __device__ __forceinline__ void each(const F& f) const
+    // Calls with each wave, sum of it, and factor, where `of_col` has the scale of one of two columns of an eight.
+    template <class C, class F> __device__ __forceinline__ void each(const C& of_col, const F& f) const
     {
 #pragma unroll
         for (int i = 0; i < TILE_N / 4; ++i) {
-            const float of_col = cols.of(i / 2, i % 2);
+            const float col = of_col(i / 2, i % 2);
 #pragma unroll
-            for (int j = 0; j < WAVES * 2; ++j) f(j / 2, i / 2 * 4 + j % 2 * 2 + i % 2, rows[j / 2][j % 2] * of_col);
+            for (int j = 0; j < WAVES * 2; ++j) f(j / 2, i / 2 * 4 + j % 2 * 2 + i % 2, of[j / 2][j % 2] * col);
         }
+    }
+};
+
+// Those of complete sums, as they lie in memory. Nothing waits for what is loaded until it is used.
+struct Factors {
+    RowFactors rows;
+    ColumnScales<TILE_N, true> cols;
+
+    // From a row and column of the warp on.
+    __device__ __forceinline__ void load(const Scales& scales, int row, int col)
+    {
+#pragma unroll
+        for (int i = 0; i < WAVES * 2; ++i) rows.of[i / 2][i % 2] = scales.row(row + i / 2 * GROUP_M + i % 2 * 8 + threadIdx.x % WARP / 4, 0);
+        cols.load(scales, col, 0);
     }
 };
 
 // Multiplies complete sums by the scales of their rows and columns.
-__device__ __forceinline__ void scale_sums(Sums& sums, const Scales& scales, int row, int col)
+__device__ __forceinline__ void scale_sums(Sums& sums, const Factors& factors)
 {
-    Factors<true> factors;
-    factors.load(scales, {row, col, 0});
-    factors.each([&](int wave, int sum, float factor) {
+    factors.rows.each([&](int eight, int which) { return factors.cols.of(eight, which); }, [&](int wave, int sum, float factor) {
         hold(sums[wave][sum]);
         sums[wave][sum] *= factor;
     });
 }
 
-// As above, with the sums of each stage added up as floats: of products of 8-bit floats the tensor cores keep 13 digits after the point. A stage is a block of terms for scales.
-__device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first, const Scales& scales, Corner corner)
+// Adds the sums of a stage to those before, times the scales of the stage, which are in shared memory: those of the warp's rows at `rows`, and of all columns.
+__device__ __forceinline__ void add_scaled(Sums& sums, Sums& part, unsigned rows, unsigned cols)
+{
+    const int lane = threadIdx.x % WARP;
+    RowFactors of_rows;
+#pragma unroll
+    for (int i = 0; i < WAVES * 2; ++i) of_rows.of[i / 2][i % 2] = shared_float(rows + (i / 2 * GROUP_M + i % 2 * 8 + lane / 4) * 4);
+    float blocks[(TILE_N + 63) / 64];
+#pragma unroll
+    for (int i = 0; i < (TILE_N + 63) / 64 && SCALES != BY_COLUMN; ++i) blocks[i] = shared_float(cols + i * 4);
+    const auto of_col = [&](int eight, int which) {
+        return SCALES == BY_COLUMN ? shared_float(cols + (eight * 8 + lane % 4 * 2 + which) * 4) : blocks[eight / 8];
+    };
+    of_rows.each(of_col, [&](int wave, int sum, float factor) {
+        hold(part[wave][sum]);
+        sums[wave][sum] = fmaf(factor, part[wave][sum], sums[wave][sum]);
+    });
+}
+
+// As `multiply`, with the sums of each stage added up as floats: of products of 8-bit floats the tensor cores keep 13 digits after the point. A stage is a block of terms for
+// scales: `scales` are those of the first stage, and `row` is the warp's first one in the tile.
+__device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ring, Place<STAGES>& at, unsigned stages, int steps, int first, unsigned scales, int row)
 {
     static_assert(!SCALES_PARTS || int(TILE_K) == int(SCALE_TERMS), "a stage has one scale");
 #pragma unroll
@@ -203,19 +236,13 @@ __device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ri
         Sums part;
         ring.wait_until_full(at);
         start_products(part, stages + at.stage * STAGE_BYTES, first, false);
-        // Scales are brought while tensor cores multiply.
-        Factors<SCALES == BY_COLUMN> factors;
-        if constexpr (SCALES_PARTS) factors.load(scales, corner);
-        ++corner.block;
         wait_for_products<0>();
-        ring.release<CLUSTER>(at.stage);
-        at.advance();
         if constexpr (SCALES_PARTS) {
-            factors.each([&](int wave, int sum, float factor) {
-                hold(part[wave][sum]);
-                sums[wave][sum] = fmaf(factor, part[wave][sum], sums[wave][sum]);
-            });
+            const unsigned of_stage = scales + at.stage * SCALE_BYTES;
+            add_scaled(sums, part, of_stage + row * 4, of_stage + TILE_M * 4);
+            ring.release<CLUSTER>(at.stage);
         } else {
+            ring.release<CLUSTER>(at.stage);
 #pragma unroll
             for (int i = 0; i < WAVES * TILE_N / 2; ++i) {
                 Acc& one = part[i / (TILE_N / 2)][i % (TILE_N / 2)];
@@ -223,11 +250,12 @@ __device__ __forceinline__ void multiply_and_promote(Sums& sums, Ring<STAGES> ri
                 sums[i / (TILE_N / 2)][i % (TILE_N / 2)] += one;
             }
         }
+        at.advance();
     }
 }
 
 // Writes what a warp has of a tile: 16 rows of each wave, 128 bytes at a time.
-__device__ __forceinline__ void write(const Sums& sums, const TensorMap& c, const Result& result, unsigned slabs, int row, int col, int batch)
+__device__ __forceinline__ void write(const Sums& sums, const TensorMap& c, const Result& result, const OwnBias& bias, unsigned slabs, int row, int col, int batch)
 {
 #pragma unroll
     for (int wave = 0; wave < WAVES; ++wave) {
@@ -245,7 +273,7 @@ __device__ __forceinline__ void write(const Sums& sums, const TensorMap& c, cons
                 if (is_elected()) all ? wait_for_stores<0>() : wait_for_stores<Slab<Out>::BUFFERS - 1>();
             }
             __syncwarp();
-            write_slab(slab, sums[wave], part, result, y, x, batch);
+            write_slab(slab, sums[wave], part, result, bias, wave, y, x, batch);
             if (is_box) {
                 show_to_copies();
                 __syncwarp();
@@ -273,7 +301,7 @@ __device__ __forceinline__ void write_part(const Sums& sums, const Parts& parts,
 // Named barriers at which the groups of a ping-pong take turns.
 enum : int { TURNS = 1 };
 
-__device__ __forceinline__ void compute(const TensorMap& c, const Result& result, const Parts& parts, const Scales& scales, Ring<STAGES> ring, unsigned stages, unsigned slabs, const Product& product)
+__device__ __forceinline__ void compute(const TensorMap& c, const Result& result, const Parts& parts, const Scales& scales, Ring<STAGES> ring, unsigned stages, unsigned slabs, unsigned of_stages, const Product& product)
 {
     const int group = threadIdx.x / WARP_GROUP - 1, warp = threadIdx.x % WARP_GROUP / WARP;
     slabs += (group * 4 + warp) * Slab<Out>::BUFFERS * Slab<Out>::BYTES;
@@ -290,14 +318,16 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result& result
     }
     for (; tile < product.count; tile += all * (PING_PONG ? 2 : 1)) {
         Sums sums;
+        const TilePlace place = product.place(tile);
+        const int in_tile = first * GROUP_M + warp * Slab<Out>::ROWS, row = place.row * TILE_M + in_tile, col = place.col * TILE_N;
+        // What the sums meet in the end is brought while these are computed.
+        Factors factors;
+        if constexpr (SCALES == AT_THE_END) factors.load(scales, row, col);
+        OwnBias bias;
+        if constexpr (BIAS && !SPLITS) bias.load(result, row, col);
         if constexpr (PING_PONG) wait_at(TURNS + group, 2 * WARP_GROUP);
         if constexpr (PROMOTES) {
-            Corner corner = {};
-            if constexpr (SCALES_PARTS) {
-                const TilePlace place = product.place(tile);
-                corner = {place.row * TILE_M + first * GROUP_M + warp * Slab<Out>::ROWS, place.col * TILE_N, place.batch % product.parts * product.steps};
-            }
-            multiply_and_promote(sums, ring, at, stages, product.steps, first, scales, corner);
+            multiply_and_promote(sums, ring, at, stages, product.steps, first, of_stages, in_tile);
         } else {
             multiply(sums, ring, at, stages, product.steps, first);
         }
@@ -305,13 +335,11 @@ __device__ __forceinline__ void compute(const TensorMap& c, const Result& result
             at.skip(product.steps);
             if (tile + all < product.count) come_to(TURNS + 1 - group, 2 * WARP_GROUP);
         }
-        const TilePlace place = product.place(tile);
-        const int row = place.row * TILE_M + first * GROUP_M + warp * Slab<Out>::ROWS, col = place.col * TILE_N;
-        if constexpr (SCALES == AT_THE_END) scale_sums(sums, scales, row, col);
+        if constexpr (SCALES == AT_THE_END) scale_sums(sums, factors);
         if constexpr (SPLITS) {
             write_part(sums, parts, row, col, place.batch);
         } else {
-            write(sums, c, result, slabs, row, col, place.batch);
+            write(sums, c, result, bias, slabs, row, col, place.batch);
         }
     }
     if constexpr (STORES_BOXES && !SPLITS) {
@@ -327,16 +355,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned stages = (shared_address(shared) + 1023) / 1024 * 1024, slabs = stages + RING_BYTES;
-    const Ring<STAGES> ring = {slabs + SLAB_BYTES};
+    const unsigned of_stages = slabs + SLAB_BYTES;
+    const Ring<STAGES> ring = {of_stages + STAGES * SCALE_BYTES};
+    const Scale of_a = {scale_a, scale_a_row, scale_a_term, scale_a_shift}, of_b = {scale_b, scale_b_row, scale_b_term, scale_b_shift};
+    const Scales scales = {of_a, of_b, m, n, (k + SCALE_TERMS - 1) / SCALE_TERMS};
     const int rows = (m + TILE_M * CLUSTER - 1) / (TILE_M * CLUSTER), cols = (n + TILE_N - 1) / TILE_N;
     const int steps = (k + TILE_K * parts - 1) / (TILE_K * parts);
     const Product product = {rows, cols, steps, rows * cols * batches * parts, parts, batched_a, batched_b, box_rows};
     if (threadIdx.x == 0) {
         prefetch(a);
         prefetch(b);
-        ring.init(RELEASERS * 4 * CLUSTER);
+        ring.init(1 + SCALES_PARTS * 2 * WARP, RELEASERS * 4 * CLUSTER);
     }
     if (A_BY_TERMS) clear_missing_rows(stages, box_rows);
+    // What has no scales is multiplied by 1.
+    if constexpr (SCALES_PARTS) {
+        for (int at = threadIdx.x * 4; at < STAGES * SCALE_BYTES; at += THREADS * 4) store_shared(of_stages + at, 1.0f);
+    }
     if constexpr (CLUSTER > 1) {
         meet_cluster();
     } else {
@@ -347,11 +382,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x < WARP_GROUP) {
         give_registers<COPY_REGISTERS>();
         if (threadIdx.x < WARP && is_elected()) copy_operands(a, b, ring, stages, product);
+        if constexpr (SCALES_PARTS) {
+            if (threadIdx.x / WARP == 1) {
+                copy_scales<TILE_M, 1>(of_a, m - 1, scales.blocks, ring, of_stages, product, [](const TilePlace& at) { return at.row * TILE_M; });
+            } else if (threadIdx.x / WARP == 2) {
+                constexpr int sharing = SCALES == BY_COLUMN ? 1 : 64;
+                copy_scales<COLUMN_SCALES, sharing>(of_b, n - 1, scales.blocks, ring, of_stages + TILE_M * 4, product, [](const TilePlace& at) { return at.col * TILE_N; });
+            }
+        }
     } else {
         take_registers<PRODUCT_REGISTERS>();
-        const Scale of_a = {scale_a, scale_a_row, scale_a_term, scale_a_shift}, of_b = {scale_b, scale_b_row, scale_b_term, scale_b_shift};
-        const Scales scales = {of_a, of_b, m, n, (k + SCALE_TERMS - 1) / SCALE_TERMS};
-        compute(c, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, scales, ring, stages, slabs, product);
+        compute(c, {C, row_stride, batch_stride, m, n, alpha, beta, {bias, bias_row, bias_col}}, {sums, m, n}, scales, ring, stages, slabs, of_stages, product);
     }
     // No block leaves while another may still arrive at its barriers.
     if constexpr (CLUSTER > 1) meet_cluster();
