@@ -11,6 +11,7 @@ mod environment;
 mod epilogue;
 mod few_terms;
 mod narrow;
+mod orders;
 mod panics;
 mod properties;
 mod prune;

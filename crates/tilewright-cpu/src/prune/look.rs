@@ -3,7 +3,8 @@
 use super::{
     Model,
     metric::{FAR, Metric},
-    sort::{best_of, is_absent, worst},
+    order::{By, Distances, OfBottleneck, OfProduct, OfSum, Order, worst},
+    sort::best_but,
 };
 use crate::pack::Load;
 use tilewright_core::MatRef;
@@ -42,11 +43,12 @@ pub enum Operand {
     B = SIDE as isize / BESIDE as isize,
 }
 
-/// The distances of some terms of [`SIDE`] rows of `x` from the best of each row's: lines of equal length. NaN for what is absent. With
-/// `MAX`, under max-plus. No closures, as in [`crate::scan`].
+/// The distances of some terms of [`SIDE`] rows of `x`: lines of equal length. NaN for what is absent. With
+/// `MAX`, larger terms win. No closures, as in [`crate::scan`].
 #[inline(always)]
 pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
     x: MatRef<'_, E>,
+    by: By,
     operand: Operand,
     model: &Model,
 ) -> Vec<f64> {
@@ -63,11 +65,26 @@ pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
             }
         }
     }
+    let order = Order::of(by);
+    match by {
+        By::Sum => measured::<P, OfSum, MAX>(&lines, terms, order),
+        By::Product => measured::<P, OfProduct<MAX>, MAX>(&lines, terms, order),
+        By::Bottleneck => measured::<P, OfBottleneck<MAX>, MAX>(&lines, terms, order),
+    }
+}
+
+/// The distances of lines of so many terms.
+#[inline(always)]
+fn measured<P: Metric, D: Distances, const MAX: bool>(
+    lines: &[P],
+    terms: usize,
+    order: Order<P, MAX>,
+) -> Vec<f64> {
     let mut distances = vec![f64::NAN; lines.len()];
     for (line, distances) in lines.chunks_exact(terms).zip(distances.chunks_exact_mut(terms)) {
-        let origin = best_of::<P, MAX>(line);
+        let best = best_but::<P, MAX>(line, order.top);
         for (distance, &x) in distances.iter_mut().zip(line) {
-            *distance = if is_absent::<P, MAX>(x) { f64::NAN } else { x.distance(origin) };
+            *distance = if order.is_absent(x) { f64::NAN } else { D::of(x, best) };
         }
     }
     distances
@@ -75,15 +92,33 @@ pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
 
 /// Units per distance to sort rows by, if the [`distances`] of rows of A and columns of B tell that pruning pays.
 #[inline(always)]
-pub fn scale<P: Metric>(rows: &[f64], cols: &[f64], model: &Model) -> Option<f64> {
+pub fn scale(rows: &[f64], cols: &[f64], (by, max): (By, bool), model: &Model) -> Option<f64> {
+    let (needed, reach) = match (by, max) {
+        (By::Sum, _) => needed::<OfSum>(rows, cols),
+        (By::Product, true) => needed::<OfProduct<true>>(rows, cols),
+        (By::Product, false) => needed::<OfProduct<false>>(rows, cols),
+        // Smaller distances are better whichever elements are.
+        (By::Bottleneck, _) => needed::<OfBottleneck<true>>(rows, cols),
+    };
+    let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
+    model.pays_in_panels(needed).then_some(scale)
+}
+
+/// The part of their terms that rows need, and how much farther than the best of a row those are.
+#[inline(always)]
+fn needed<D: Distances>(rows: &[f64], cols: &[f64]) -> (f64, f64) {
     let terms = rows.len() / SIDE;
     let (mut needed, mut reach) = (0.0, 0.0);
     for row in rows.chunks_exact(terms) {
-        let mut most = 0.0;
+        let mut most = f64::NEG_INFINITY;
         for col in cols.chunks_exact(terms) {
-            let least = least_sum(row, col);
+            let least = least_joined::<D>(row, col);
             // Where all of a column is absent nothing is needed.
             most = if least > most && !is_all_absent(col) { least } else { most };
+        }
+        let mut best = f64::INFINITY;
+        for &distance in row {
+            best = if distance < best && distance > f64::NEG_INFINITY { distance } else { best };
         }
         let (mut nearer, mut equal) = (0_usize, 0_usize);
         for &distance in row {
@@ -91,12 +126,11 @@ pub fn scale<P: Metric>(rows: &[f64], cols: &[f64], model: &Model) -> Option<f64
             nearer += usize::from(distance < most);
             equal += usize::from(distance == most);
             let reached = distance <= most && distance < f64::INFINITY;
-            reach = if reached && distance > reach { distance } else { reach };
+            reach = if reached && distance - best > reach { distance - best } else { reach };
         }
         needed += nearer as f64 + equal as f64 / 2.0;
     }
-    let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
-    (model.pays_in_panels(needed / (SIDE * terms) as f64) && P::measures(scale)).then_some(scale)
+    (needed / (SIDE * terms) as f64, reach)
 }
 
 /// Whether no term of a line is there.
@@ -112,19 +146,20 @@ fn is_all_absent(line: &[f64]) -> bool {
 /// Numbers side by side, which makes vectors of them.
 const LANES: usize = 8;
 
-/// The smallest sum of two distances; infinity if there is none.
+/// The smallest distance of a term; infinity if there is none.
 #[inline(always)]
-fn least_sum(a: &[f64], b: &[f64]) -> f64 {
+fn least_joined<D: Distances>(a: &[f64], b: &[f64]) -> f64 {
     let mut least = [f64::INFINITY; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
         for l in 0..LANES {
-            let sum = a[l] + b[l];
-            least[l] = if sum < least[l] { sum } else { least[l] };
+            let term = D::join(a[l], b[l]);
+            least[l] = if term < least[l] { term } else { least[l] };
         }
     }
     for (a, b) in a_rest.iter().zip(b_rest) {
-        least[0] = if a + b < least[0] { a + b } else { least[0] };
+        let term = D::join(*a, *b);
+        least[0] = if term < least[0] { term } else { least[0] };
     }
     let mut smallest = f64::INFINITY;
     for least in least {
