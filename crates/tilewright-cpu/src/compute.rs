@@ -253,8 +253,7 @@ impl<'a, S: Semiring> Call<'a, S> {
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
-    /// Computes in C itself, by few terms, with rows sorted by `scale` units per distance; and with all terms what is left where
-    /// that does not pay.
+    /// Computes in C itself, by few terms, with rows sorted by `scale` units per distance; and what is left where that does not pay with all terms.
     fn by_few_terms(
         mut self,
         kernel: &Pruning<S::Elem, S::Lane>,

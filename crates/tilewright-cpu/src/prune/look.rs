@@ -3,7 +3,7 @@
 use super::{
     Model,
     metric::{FAR, Metric},
-    order::{By, Distances, OfBottleneck, OfProduct, OfSum, Order, worst},
+    order::{By, Join, OfBottleneck, OfProduct, OfSum, Order, worst},
     sort::best_but,
 };
 use crate::pack::Load;
@@ -30,8 +30,10 @@ const BESIDE: usize = 4;
 const TERMS: usize = 1024;
 /// Terms side by side that are looked at: they share cache lines. Such runs are spread over all terms.
 const RUN: usize = 16;
-/// How much farther than was seen to be needed elements are sorted. A row that needs others is computed a second time.
-const MARGIN: f64 = 1.75;
+/// How much farther than was seen to be needed elements are sorted: the most that leaves [`NEAR`]. A row that needs others is computed a second time.
+const MARGINS: [f64; 4] = [1.75, 1.5, 1.25, 1.1];
+/// What part of their elements rows may be sorted by. Where most elements lie close together, far from the best, a wide margin takes in nearly all of them.
+const NEAR: f64 = 0.5;
 /// The scale where only the best elements of each row are needed.
 const NO_DISTANCE: f64 = 1e30;
 
@@ -43,7 +45,7 @@ pub enum Operand {
     B = SIDE as isize / BESIDE as isize,
 }
 
-/// The distances of some terms of [`SIDE`] rows of `x`: lines of equal length. NaN for what is absent. With
+/// The distances of some terms of [`SIDE`] rows of `x`, as [`By`] tells: lines of equal length. NaN for what is absent. With
 /// `MAX`, larger terms win. No closures, as in [`crate::scan`].
 #[inline(always)]
 pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
@@ -65,26 +67,28 @@ pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
             }
         }
     }
-    let order = Order::of(by);
-    match by {
-        By::Sum => measured::<P, OfSum, MAX>(&lines, terms, order),
-        By::Product => measured::<P, OfProduct<MAX>, MAX>(&lines, terms, order),
-        By::Bottleneck => measured::<P, OfBottleneck<MAX>, MAX>(&lines, terms, order),
-    }
-}
-
-/// The distances of lines of so many terms.
-#[inline(always)]
-fn measured<P: Metric, D: Distances, const MAX: bool>(
-    lines: &[P],
-    terms: usize,
-    order: Order<P, MAX>,
-) -> Vec<f64> {
+    let order = Order::<P, MAX>::of(by);
     let mut distances = vec![f64::NAN; lines.len()];
     for (line, distances) in lines.chunks_exact(terms).zip(distances.chunks_exact_mut(terms)) {
         let best = best_but::<P, MAX>(line, order.top);
         for (distance, &x) in distances.iter_mut().zip(line) {
-            *distance = if order.is_absent(x) { f64::NAN } else { D::of(x, best) };
+            let known = if x == order.top { f64::NEG_INFINITY } else { x.distance(best) };
+            *distance = if order.is_absent(x) { f64::NAN } else { known };
+        }
+        let [best, unit] = [best.wide(), best.distance(P::NIL)];
+        match by {
+            By::Sum => {}
+            By::Product => {
+                for distance in distances {
+                    *distance = if *distance == 0.0 { 0.0 } else { *distance / unit };
+                }
+            }
+            // From none in particular: a row and a column share one order.
+            By::Bottleneck => {
+                for distance in distances {
+                    *distance += if MAX { -best } else { best };
+                }
+            }
         }
     }
     distances
@@ -97,16 +101,22 @@ pub fn scale(rows: &[f64], cols: &[f64], (by, max): (By, bool), model: &Model) -
         (By::Sum, _) => needed::<OfSum>(rows, cols),
         (By::Product, true) => needed::<OfProduct<true>>(rows, cols),
         (By::Product, false) => needed::<OfProduct<false>>(rows, cols),
-        // Smaller distances are better whichever elements are.
-        (By::Bottleneck, _) => needed::<OfBottleneck<true>>(rows, cols),
+        (By::Bottleneck, _) => needed::<OfBottleneck>(rows, cols),
     };
-    let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
+    let mut sorted = reach;
+    for margin in MARGINS {
+        sorted = reach * margin;
+        if near(rows, sorted) <= NEAR {
+            break;
+        }
+    }
+    let scale = if sorted > 0.0 { f64::from(FAR) / sorted } else { NO_DISTANCE };
     model.pays_in_panels(needed).then_some(scale)
 }
 
 /// The part of their terms that rows need, and how much farther than the best of a row those are.
 #[inline(always)]
-fn needed<D: Distances>(rows: &[f64], cols: &[f64]) -> (f64, f64) {
+fn needed<D: Join>(rows: &[f64], cols: &[f64]) -> (f64, f64) {
     let terms = rows.len() / SIDE;
     let (mut needed, mut reach) = (0.0, 0.0);
     for row in rows.chunks_exact(terms) {
@@ -116,10 +126,7 @@ fn needed<D: Distances>(rows: &[f64], cols: &[f64]) -> (f64, f64) {
             // Where all of a column is absent nothing is needed.
             most = if least > most && !is_all_absent(col) { least } else { most };
         }
-        let mut best = f64::INFINITY;
-        for &distance in row {
-            best = if distance < best && distance > f64::NEG_INFINITY { distance } else { best };
-        }
+        let best = least_distance(row);
         let (mut nearer, mut equal) = (0_usize, 0_usize);
         for &distance in row {
             // Others cannot win. Half of the equal ones come before the winner.
@@ -131,6 +138,29 @@ fn needed<D: Distances>(rows: &[f64], cols: &[f64]) -> (f64, f64) {
         needed += nearer as f64 + equal as f64 / 2.0;
     }
     (needed / (SIDE * terms) as f64, reach)
+}
+
+/// What part of their elements is nearer to the best of each row.
+#[inline(always)]
+fn near(rows: &[f64], reach: f64) -> f64 {
+    let mut near = 0_usize;
+    for row in rows.chunks_exact(rows.len() / SIDE) {
+        let best = least_distance(row);
+        for &distance in row {
+            near += usize::from(distance - best < reach);
+        }
+    }
+    near as f64 / rows.len() as f64
+}
+
+/// The smallest distance that is a number.
+#[inline(always)]
+fn least_distance(row: &[f64]) -> f64 {
+    let mut least = f64::INFINITY;
+    for &distance in row {
+        least = if distance < least && distance > f64::NEG_INFINITY { distance } else { least };
+    }
+    least
 }
 
 /// Whether no term of a line is there.
@@ -148,7 +178,7 @@ const LANES: usize = 8;
 
 /// The smallest distance of a term; infinity if there is none.
 #[inline(always)]
-fn least_joined<D: Distances>(a: &[f64], b: &[f64]) -> f64 {
+fn least_joined<D: Join>(a: &[f64], b: &[f64]) -> f64 {
     let mut least = [f64::INFINITY; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {

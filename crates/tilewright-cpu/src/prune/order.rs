@@ -8,11 +8,11 @@ use super::Metric;
 /// ⊗ of a semiring whose products are pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Addition: the distance of a term from the best possible one is the sum of those of its operands.
+    /// Addition: distances are differences from the best element, and that of a term is the sum of those of its operands.
     Sum,
     /// Multiplication, of elements that are not negative: distances are parts of the best element.
     Product,
-    /// Selection by the opposite order: a term is as far as the farther of its operands.
+    /// Selection by the opposite order: distances are the elements themselves, the smaller the better, and a term is as far as the farther of its operands.
     Bottleneck,
 }
 
@@ -52,7 +52,7 @@ impl<P: Metric, const MAX: bool> Order<P, MAX> {
         !present
     }
 
-    /// Units per distance of two elements, if `scale` measure one of the [`Distances`].
+    /// Units per distance of two elements, if `scale` measure one of those that [`By`] tells.
     #[inline(always)]
     pub fn units(&self, scale: f64, origin: P) -> f64 {
         if self.by == By::Product { scale / origin.distance(P::NIL) } else { scale }
@@ -71,50 +71,35 @@ pub fn worst<P: Metric, const MAX: bool>() -> P {
     if MAX { P::BOTTOM } else { P::TOP }
 }
 
-/// How far elements are from the best ones, the smaller the better, and how the distances of a row and a column become that of a term.
-pub trait Distances {
-    /// That of an element in a row with this best element.
-    fn of<P: Metric>(x: P, best: P) -> f64;
-    /// That of a term. NaN or infinity if an operand has such a distance.
+/// How the distances of a row and a column become that of a term: NaN or infinity if either is.
+pub trait Join {
+    /// The distance of a term.
     fn join(a: f64, b: f64) -> f64;
 }
 
-/// Those of [`By::Sum`].
+/// Under [`By::Sum`].
 pub struct OfSum;
-/// Those of [`By::Product`].
+/// Under [`By::Product`].
 pub struct OfProduct<const MAX: bool>;
-/// Those of [`By::Bottleneck`], from none in particular: a row and a column share one order.
-pub struct OfBottleneck<const MAX: bool>;
+/// Under [`By::Bottleneck`].
+pub struct OfBottleneck;
 
-impl Distances for OfSum {
-    #[inline(always)]
-    fn of<P: Metric>(x: P, best: P) -> f64 {
-        x.distance(best)
-    }
+impl Join for OfSum {
     #[inline(always)]
     fn join(a: f64, b: f64) -> f64 {
         a + b
     }
 }
-impl<const MAX: bool> Distances for OfProduct<MAX> {
-    #[inline(always)]
-    fn of<P: Metric>(x: P, best: P) -> f64 {
-        if x == best { 0.0 } else { x.distance(best) / best.distance(P::NIL) }
-    }
+impl<const MAX: bool> Join for OfProduct<MAX> {
     /// `1 - (1 - a)(1 - b)` of parts that are missing, `(1 + a)(1 + b) - 1` of those that are too much.
     #[inline(always)]
     fn join(a: f64, b: f64) -> f64 {
         if MAX { a + b - a * b } else { a + b + a * b }
     }
 }
-impl<const MAX: bool> Distances for OfBottleneck<MAX> {
-    #[inline(always)]
-    fn of<P: Metric>(x: P, _best: P) -> f64 {
-        if MAX { -x.wide() } else { x.wide() }
-    }
+impl Join for OfBottleneck {
     #[inline(always)]
     fn join(a: f64, b: f64) -> f64 {
-        // NaN if either is.
         if a > b || a.is_nan() { a } else { b }
     }
 }
