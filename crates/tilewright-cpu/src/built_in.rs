@@ -10,8 +10,9 @@ use crate::{
     log_plus,
     narrow::Integer,
     op::{Dot, Op, Scalar, SelectBottleneck, SelectOp, SelectProduct, SelectSum, Sum},
-    pack::{self, Absent, NoNan, Same, Widen},
-    pairs, prune,
+    pack::{self, Absent, Load, NoNan, Same, Widen},
+    pairs,
+    prune::{self, Between, Pruning},
     rounded::{SelectBf16Sum, SelectF16Sum},
     scan,
     tile::{self, Copying, InPlace, Packed, TileFn},
@@ -226,7 +227,7 @@ macro_rules! engine {
 
 macro_rules! vectorised {
     ($($s:ty: $lane:ident of $t:ty, $op:ident $(<$max:literal>)?, $load:ty, $place:ident, $sum:expr, $on:ident, $args:ident
-        $(, dots $dots:ident)? $(, narrowed<$larger:literal>)? $(, pruned<$most:literal>)? $(, by $engine:ident)?;)*) => {
+        $(, dots $dots:ident)? $(, narrowed<$larger:literal>)? $(, pruned<$most:literal> $look:ty)? $(, by $engine:ident)?;)*) => {
         $(impl Vectorised for $s {
             type Lane = $t;
             const IN_C: bool = matches!(Place::$place, Place::InC);
@@ -255,8 +256,14 @@ macro_rules! vectorised {
             $(#[inline(never)]
             fn prune() -> Option<Prune<Self::Elem, $t>> {
                 Some(Prune {
-                    scale: scan::scale::<Self::Elem, $t, $load, $most>,
-                    kernel: |isa| dispatch!(isa, prune_on, $lane, SelectSum<$most>, $load),
+                    scale: scan::scale::<Self::Elem, $t, $look, $most>,
+                    kernel: |isa| Pruning {
+                        between: (!Self::IN_C).then_some(Between {
+                            load: <$look as Load<Self::Elem, $t>>::load,
+                            store: |sum| Self::finish(Self::sum(sum)),
+                        }),
+                        ..dispatch!(isa, prune_on, $lane, $op<$most>, $load)
+                    },
                 })
             })?
         }
@@ -336,31 +343,31 @@ vectorised! {
     PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, tells_none;
     PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, tells_none;
     PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none, dots bytes;
-    MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, tells_f16;
-    MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, tells_bf16;
-    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false>;
-    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false>;
-    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false>;
-    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false>;
-    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false>;
-    MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, tells_f16;
-    MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, tells_bf16;
-    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, tells, pruned<true>;
-    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, tells, pruned<true>;
-    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true>;
-    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true>;
-    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true>;
-    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, tells;
-    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, tells;
-    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, tells;
-    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, tells;
-    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells;
-    MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells;
-    MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, tells;
+    MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, tells_f16, pruned<false> Widen;
+    MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, tells_bf16, pruned<false> Widen;
+    MinPlus<f32>: F32 of f32, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false> Same;
+    MinPlus<f64>: F64 of f64, SelectSum<false>, Same, InC, identity, on_in_place, tells, pruned<false> Same;
+    MinPlus<i16>: I16 of i16, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false> Absent<false>;
+    MinPlus<i32>: I32 of i32, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false> Absent<false>;
+    MinPlus<i64>: I64 of i64, SelectSum<false>, Absent<false>, InC, identity, on, tells, narrowed<false>, pruned<false> Absent<false>;
+    MaxPlus<f16>: F32 of f32, SelectSum<true>, Widen, Apart, f16::from_f32, on, tells_f16, pruned<true> Widen;
+    MaxPlus<bf16>: F32 of f32, SelectSum<true>, Widen, Apart, bf16::from_f32, on, tells_bf16, pruned<true> Widen;
+    MaxPlus<f32>: F32 of f32, SelectSum<true>, Same, InC, identity, on_in_place, tells, pruned<true> Same;
+    MaxPlus<f64>: F64 of f64, SelectSum<true>, Same, InC, identity, on_in_place, tells, pruned<true> Same;
+    MaxPlus<i16>: I16 of i16, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true> Absent<true>;
+    MaxPlus<i32>: I32 of i32, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true> Absent<true>;
+    MaxPlus<i64>: I64 of i64, SelectSum<true>, Absent<true>, InC, identity, on, tells, narrowed<true>, pruned<true> Absent<true>;
+    MaxTimes<f32>: F32 of f32, SelectProduct<true>, Same, InC, identity, on_in_place, tells, pruned<true> Same;
+    MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, tells, pruned<true> Same;
+    MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, tells, pruned<false> Same;
+    MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, tells, pruned<false> Same;
+    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells, pruned<true> Same;
+    MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells, pruned<true> Same;
+    MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, tells, pruned<true> Same;
     MaxMin<u8>: Bytes of u8, SelectBottleneck<true>, Same, InC, identity, on, tells;
-    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells;
-    MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells;
-    MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, tells;
+    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells, pruned<false> Same;
+    MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells, pruned<false> Same;
+    MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, tells, pruned<false> Same;
     MinMax<u8>: Bytes of u8, SelectBottleneck<false>, Same, InC, identity, on, tells;
     OrAnd: Bytes of u8, Sum, Same, InC, |x| x != 0, on, tells_or_and, by OnBits;
 }

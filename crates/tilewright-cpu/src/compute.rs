@@ -94,11 +94,13 @@ impl<S: Vectorised> Compute<S> for OnVectors {
         let isa = call.isa;
         let size = (call.a.rows(), call.b.cols(), call.a.cols());
         let model = Model::new(size, size_of::<S::Lane>(), call.codes.is_some());
-        if let Some(prune) = prune_for::<S>(size, call.codes.is_some())
-            && (call.arg.is_none() || winners_can_be_pruned(size, call.update, &(prune.kernel)(isa)))
-            && let Some(scale) = (prune.scale)(call.a, call.b, &model, call.options, isa)
-        {
-            return call.by_few_terms(&prune, scale, Account::new(model));
+        if let Some(prune) = prune_for::<S>(size, call.codes.is_some()) {
+            let kernel = (prune.kernel)(isa);
+            if (call.arg.is_none() || winners_can_be_pruned(size, call.update, &kernel))
+                && let Some(scale) = (prune.scale)(call.a, call.b, kernel.by, &model, call.options, isa)
+            {
+                return call.by_few_terms(&kernel, scale, Account::new(model));
+            }
         }
         with_all_terms(call)
     }
@@ -179,13 +181,13 @@ fn prune_for<S: Vectorised>(size: (usize, usize, usize), narrowed: bool) -> Opti
 }
 
 /// Whether winners can be told by few terms too: of one block, and where C is not joined. Otherwise terms would have to be compared with those
-/// of other blocks, and with C.
+/// of other blocks, and with C. Nor among terms that are rounded.
 fn winners_can_be_pruned<S: Semiring, E, P>(
     size: (usize, usize, usize),
     update: &Update<S>,
     kernel: &Pruning<E, P>,
 ) -> bool {
-    !update.reads_c() && prune::is_one_block(size, kernel.cols, size_of::<P>())
+    kernel.between.is_none() && !update.reads_c() && prune::is_one_block(size, kernel.cols, size_of::<P>())
 }
 
 /// Where sums may start in C itself, or `None` when they need a buffer.
@@ -251,11 +253,10 @@ impl<'a, S: Semiring> Call<'a, S> {
         Ok(report::<S, _, _>(kernel, isa, threads))
     }
 
-    /// Computes in C itself, by few terms, with rows sorted by `scale` units per distance; and with all terms what is left where
-    /// that does not pay.
+    /// Computes in C itself, by few terms, with rows sorted by `scale` units per distance; and what is left where that does not pay with all terms.
     fn by_few_terms(
         mut self,
-        prune: &Prune<S::Elem, S::Lane>,
+        kernel: &Pruning<S::Elem, S::Lane>,
         scale: f64,
         account: Account,
     ) -> Result<Report, Error>
@@ -263,7 +264,6 @@ impl<'a, S: Semiring> Call<'a, S> {
         S: Vectorised,
     {
         let isa = self.isa;
-        let kernel = &(prune.kernel)(isa);
         let Outcome { threads, unpruned } = self.few_terms(kernel, scale, account).run()?;
         let tile = (1, kernel.cols);
         let arg = self.arg.is_some();
@@ -284,7 +284,7 @@ impl<'a, S: Semiring> Call<'a, S> {
     where
         S: Vectorised,
     {
-        let (layout, c) = (self.c.layout(), self.c.as_mut_ptr().cast::<S::Lane>());
+        let (layout, c) = (self.c.layout(), self.c.as_mut_ptr().cast::<S::Elem>());
         let (joins, room) = (self.update.reads_c(), prune::ROOM);
         let (a, b, options) = (self.a, self.b, self.options);
         let arg = self.arg.as_mut().map(Shared::new);

@@ -2,7 +2,10 @@
 
 #![allow(clippy::undocumented_unsafe_blocks)] // The methods of operations share one reason, which is given once.
 
-use crate::lanes::{DotBy, Lanes};
+use crate::{
+    lanes::{DotBy, Lanes},
+    prune::By,
+};
 use core::marker::PhantomData;
 
 /// ⊕ and ⊗ on vectors, with the constants that a loop keeps in registers.
@@ -53,6 +56,8 @@ pub trait Op<V: Lanes>: Copy {
 pub trait SelectOp<V: Lanes>: Op<V> {
     /// Whether the larger value wins.
     const MAX: bool;
+    /// What ⊗ is.
+    const BY: By;
     /// What the best of some terms, or any, is rounded to where elements hold less than a lane.
     /// # Safety
     /// As [`Op::new`].
@@ -299,12 +304,15 @@ impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectBottleneck<V, MAX> {
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> SelectOp<V> for SelectSum<V, MAX> {
     const MAX: bool = MAX;
+    const BY: By = By::Sum;
 }
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> SelectOp<V> for SelectProduct<V, MAX> {
     const MAX: bool = MAX;
+    const BY: By = By::Product;
 }
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> SelectOp<V> for SelectBottleneck<V, MAX> {
     const MAX: bool = MAX;
+    const BY: By = By::Bottleneck;
 }

@@ -3,6 +3,7 @@
 use crate::{
     lanes::Lanes,
     op::{Op, SelectOp, SelectSum},
+    prune::By,
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -81,6 +82,7 @@ impl<V: Lanes<T = f32>, H: RoundTo, const MAX: bool> Op<V> for SelectRoundedSum<
 
 impl<V: Lanes<T = f32>, H: RoundTo, const MAX: bool> SelectOp<V> for SelectRoundedSum<V, H, MAX> {
     const MAX: bool = MAX;
+    const BY: By = By::Sum;
     #[inline(always)]
     unsafe fn rounded(self, term: V) -> V {
         /// Elements of the longest vector.

@@ -7,7 +7,7 @@ use crate::{
     narrow::{Code, Codes, Integer, Seen, Window},
     options::Options,
     pack::Load,
-    prune::{self, Metric, Model, Operand},
+    prune::{self, By, Metric, Model, Operand},
     share::share,
 };
 use core::marker::PhantomData;
@@ -61,13 +61,14 @@ pub fn codes<S: Semiring<Elem: Integer>, const MAX: bool>(
 }
 
 /// The type of [`scale`].
-pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, &Model, &Options<'_>, Isa) -> Option<f64>;
+pub type FindScale<E> = fn(MatRef<'_, E>, MatRef<'_, E>, By, &Model, &Options<'_>, Isa) -> Option<f64>;
 
 /// [`prune::scale()`] with this processor's instructions, A and B shared among threads: the thread that helps is awake then when the
 /// product begins.
 pub fn scale<E: Copy + Sync, P: Metric, L: Load<E, P>, const MAX: bool>(
     a: MatRef<'_, E>,
     b: MatRef<'_, E>,
+    by: By,
     model: &Model,
     options: &Options<'_>,
     isa: Isa,
@@ -75,12 +76,13 @@ pub fn scale<E: Copy + Sync, P: Metric, L: Load<E, P>, const MAX: bool>(
     let threads = options.threads_for(a.rows() as f64 * b.cols() as f64 * a.cols() as f64);
     let samples = [(a, Operand::A), (b.t(), Operand::B)].map(|x| (x, OnceLock::new()));
     share(&samples, threads, &|((x, operand), distances)| {
-        distances.get_or_init(|| look::<Sample<P, L, MAX>, _>((*x, *operand, model), isa));
+        distances.get_or_init(|| look::<Sample<P, L, MAX>, _>((*x, by, *operand, model), isa));
         Ok(())
     })
     .ok()?;
     let [rows, cols] = &samples;
-    look::<Few<P>, _>((rows.1.get()?.as_slice(), cols.1.get()?.as_slice(), model), isa)
+    look::<Few, _>((rows.1.get()?.as_slice(), cols.1.get()?.as_slice(), (by, MAX), model), isa)
+        .filter(|&scale| P::measures(scale))
 }
 
 /// What is done with a part of A (0) or B (1) and the number of its first row.
@@ -174,27 +176,28 @@ impl<E: Integer, const MAX: bool> Scan<MatRef<'_, E>> for Span<MAX> {
     }
 }
 
-/// Some rows, and how far their elements are from the best; with `MAX`, under max-plus.
+/// Some rows, and how far their elements are from the best; with `MAX`, where larger terms win.
 struct Sample<P, L, const MAX: bool>(PhantomData<(P, L)>);
 
-impl<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool> Scan<(MatRef<'_, E>, Operand, &Model)>
-    for Sample<P, L, MAX>
-{
+/// Rows to look at, and how.
+type Looked<'a, E> = (MatRef<'a, E>, By, Operand, &'a Model);
+
+impl<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool> Scan<Looked<'_, E>> for Sample<P, L, MAX> {
     type Seen = Vec<f64>;
     #[inline(always)]
-    fn scan((x, operand, model): (MatRef<'_, E>, Operand, &Model)) -> Vec<f64> {
-        prune::distances::<E, P, L, MAX>(x, operand, model)
+    fn scan((x, by, operand, model): Looked<'_, E>) -> Vec<f64> {
+        prune::distances::<E, P, L, MAX>(x, by, operand, model)
     }
 }
 
 /// How many terms some outputs need.
-struct Few<P>(PhantomData<P>);
+struct Few;
 
-impl<P: Metric> Scan<(&[f64], &[f64], &Model)> for Few<P> {
+impl Scan<(&[f64], &[f64], (By, bool), &Model)> for Few {
     type Seen = Option<f64>;
     #[inline(always)]
-    fn scan((rows, cols, model): (&[f64], &[f64], &Model)) -> Option<f64> {
-        prune::scale::<P>(rows, cols, model)
+    fn scan((rows, cols, order, model): (&[f64], &[f64], (By, bool), &Model)) -> Option<f64> {
+        prune::scale(rows, cols, order, model)
     }
 }
 

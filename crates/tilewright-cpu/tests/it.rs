@@ -12,6 +12,7 @@ mod epilogue;
 mod few_terms;
 mod long_sums;
 mod narrow;
+mod orders;
 mod panics;
 mod properties;
 mod prune;

@@ -3,15 +3,16 @@
 use crate::common::{Random, isas, rows, rows_mut};
 use std::fmt::Debug;
 use tilewright_core::{
-    BatchMut, BatchRef, Layout, MatMut, MatRef, MaxPlus, MinPlus, Problem, Semiring, Update, reference,
+    BatchMut, BatchRef, Layout, MatMut, MatRef, MaxPlus, MinPlus, Problem, Semiring, Update, bf16, f16,
+    reference,
 };
 use tilewright_cpu::{Isa, Options, Report, multiply, multiply_arg, multiply_batch, plan};
 
 /// Large enough to be pruned, with remainders of everything.
-const SHAPE: (usize, usize, usize) = (195, 278, 1100);
+pub const SHAPE: (usize, usize, usize) = (195, 278, 1100);
 
-/// An element type that is pruned, under min-plus and max-plus.
-trait Subject: Copy + Debug + PartialEq + Sync + Send + 'static {
+/// An element type that is pruned.
+pub trait Subject: Copy + Debug + PartialEq + Sync + Send + 'static {
     const SPECIAL: [Self; 3];
     /// From a number in -1..1.
     fn of(x: f64) -> Self;
@@ -51,8 +52,23 @@ impl Subject for f64 {
     }
 }
 
+macro_rules! halves {
+    ($($t:ident)*) => {$(
+        impl Subject for $t {
+            const SPECIAL: [Self; 3] = [Self::INFINITY, Self::NAN, Self::MAX];
+            fn of(x: f64) -> Self {
+                Self::from_f64(x)
+            }
+            fn negated(self) -> Self {
+                -self
+            }
+        }
+    )*};
+}
+halves! { f16 bf16 }
+
 /// Random elements; one in `special_in`, if not 0, is special.
-fn random<T: Subject>(count: usize, special_in: usize, seed: u64) -> Vec<T> {
+pub fn random<T: Subject>(count: usize, special_in: usize, seed: u64) -> Vec<T> {
     let mut r = Random::new(seed);
     let mut unit = move || {
         let special = special_in > 0 && r.below(special_in) == 0;
@@ -63,10 +79,10 @@ fn random<T: Subject>(count: usize, special_in: usize, seed: u64) -> Vec<T> {
 
 /// What to compute besides the elements.
 #[derive(Clone, Copy, Debug)]
-struct How {
-    by_columns: [bool; 3],
-    joins: bool,
-    options: Options<'static>,
+pub struct How {
+    pub by_columns: [bool; 3],
+    pub joins: bool,
+    pub options: Options<'static>,
 }
 
 impl How {
@@ -84,7 +100,7 @@ impl How {
 }
 
 /// Computes the product, compares some rows of it with the definition, and reports.
-fn check<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
+pub fn check<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
     (m, n, k): (usize, usize, usize),
     a: &[S::Elem],
     b: &[S::Elem],
@@ -115,7 +131,7 @@ fn check<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
 }
 
 /// As [`check`], with winners: of all of C whether they are the first terms that equal it, by their definition in some rows.
-fn check_arg<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
+pub fn check_arg<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
     (m, n, k): (usize, usize, usize),
     a: &[S::Elem],
     b: &[S::Elem],

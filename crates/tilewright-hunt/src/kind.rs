@@ -8,6 +8,8 @@ use tilewright_core::Semiring;
 pub enum Kind {
     /// Any magnitude.
     Any,
+    /// Between zero and one: of random ones few are needed, whatever multiplies them.
+    Unit,
     /// Small whole numbers.
     Whole,
     /// Four values: ties everywhere.
@@ -36,6 +38,7 @@ impl Kind {
     /// Every kind.
     pub const ALL: &[Self] = &[
         Self::Any,
+        Self::Unit,
         Self::Whole,
         Self::Few,
         Self::Constant,
@@ -71,6 +74,7 @@ impl Source {
         let whole = |r: &mut Random| E::<S>::nearest(r.below(17) as f64 - 8.0);
         let mut draw = |kind: Kind| match kind {
             Kind::Any => E::<S>::any(r),
+            Kind::Unit => E::<S>::nearest(r.bits() as f64 / u64::MAX as f64),
             Kind::Whole => whole(r),
             Kind::Few => E::<S>::nearest(r.pick(&[-0.0, 0.0, 1.0, 2.0])),
             Kind::Constant => E::<S>::nearest((self.base % 7) as f64),

@@ -14,7 +14,8 @@ pub struct Tally {
     texts: u64,
     graphs: u64,
     narrowed: u64,
-    pruned: u64,
+    /// Where ⊗ adds, multiplies, and selects.
+    pruned: [u64; 3],
     on_threads: u64,
     /// With sums that are split.
     long: u64,
@@ -33,7 +34,8 @@ impl Tally {
         self.winners += u64::from(report.kernel.arg);
         self.batches += u64::from(matches!(case.ask, Ask::Batch(_)));
         self.narrowed += u64::from(report.kernel.narrow);
-        self.pruned += u64::from(report.kernel.pruned);
+        let by = ["-plus", "-times", ""].iter().position(|end| report.kernel.semiring.ends_with(end));
+        self.pruned[by.unwrap_or(0)] += u64::from(report.kernel.pruned);
         self.dots[0] += u64::from(report.kernel.dots == Dots::Vnni);
         self.dots[1] += u64::from(report.kernel.dots == Dots::Amx);
         self.on_threads += u64::from(report.threads > 1);
@@ -51,7 +53,7 @@ impl fmt::Display for Tally {
             texts,
             graphs,
             narrowed,
-            pruned,
+            pruned: [sums, products, bottlenecks],
             on_threads,
             long,
             dots: [vnni, amx],
@@ -59,7 +61,7 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{all} problems, {winners} with winners, {batches} batches, {refused} refused, {texts} over texts, {graphs} graphs, {narrowed} narrowed, \
-             {pruned} pruned, {on_threads} on several threads, {long} of long sums"
+             {sums} pruned sums, {products} products and {bottlenecks} bottlenecks, {on_threads} on several threads, {long} of long sums"
         )?;
         // What this processor has not is not told.
         if Isa::ALL.iter().any(|isa| isa.has_vnni()) {

@@ -72,7 +72,7 @@ impl Model {
         preparation <= PREPARATION * all && preparation + self.few(needed * self.terms()) <= PAYS * all
     }
 
-    /// Whether pruning may pay: of random elements, a panel needs about `sqrt(2 k ln w)` terms.
+    /// Whether pruning may pay: of random elements, a panel needs about `sqrt(2 k ln w)` terms where ⊗ adds.
     pub fn may_pay(&self) -> bool {
         let k = self.shape.2;
         self.pays((8.0 * k).sqrt() / k)

@@ -17,7 +17,7 @@ pub struct Job<'a, E, P> {
     pub scale: f64,
     pub a: MatRef<'a, E>,
     pub b: MatRef<'a, E>,
-    pub c: *mut P,
+    pub c: *mut E,
     pub layout: Layout,
     /// Where the winners go, if they are asked for: then there is one block of terms, and C is not joined.
     pub arg: Option<Shared<u32>>,
@@ -30,9 +30,34 @@ pub struct Job<'a, E, P> {
 }
 
 // SAFETY: a job reads A and B, and its regions write disjoint parts of C.
-unsafe impl<E: Sync, P: Send> Sync for Job<'_, E, P> {}
+unsafe impl<E: Send + Sync, P> Sync for Job<'_, E, P> {}
 
 impl<E: Copy, P: Copy> Job<'_, E, P> {
+    /// What an element of C is computed with.
+    ///
+    /// # Safety
+    /// It must be readable.
+    #[inline(always)]
+    pub unsafe fn load(&self, c: *const E) -> P {
+        // SAFETY: as the caller guarantees. Elements that need no change are of one type.
+        unsafe { self.kernel.between.map_or_else(|| c.cast::<P>().read(), |between| (between.load)(*c)) }
+    }
+
+    /// Writes an element of C.
+    ///
+    /// # Safety
+    /// It must be writable.
+    #[inline(always)]
+    pub unsafe fn store(&self, x: P, c: *mut E) {
+        // SAFETY: as above.
+        unsafe {
+            match self.kernel.between {
+                None => c.cast::<P>().write(x),
+                Some(between) => c.write((between.store)(x)),
+            }
+        }
+    }
+
     /// Packs rows of A one after another, each filled up to whole steps with its last term.
     ///
     /// # Safety

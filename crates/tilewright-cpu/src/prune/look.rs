@@ -3,7 +3,8 @@
 use super::{
     Model,
     metric::{FAR, Metric},
-    sort::{best_of, is_absent, worst},
+    order::{By, Join, OfBottleneck, OfProduct, OfSum, Order, worst},
+    sort::best_but,
 };
 use crate::pack::Load;
 use tilewright_core::MatRef;
@@ -29,8 +30,10 @@ const BESIDE: usize = 4;
 const TERMS: usize = 1024;
 /// Terms side by side that are looked at: they share cache lines. Such runs are spread over all terms.
 const RUN: usize = 16;
-/// How much farther than was seen to be needed elements are sorted. A row that needs others is computed a second time.
-const MARGIN: f64 = 1.75;
+/// How much farther than was seen to be needed elements are sorted: the most that leaves [`NEAR`]. A row that needs others is computed a second time.
+const MARGINS: [f64; 4] = [1.75, 1.5, 1.25, 1.1];
+/// What part of their elements rows may be sorted by. Where most elements lie close together, far from the best, a wide margin takes in nearly all of them.
+const NEAR: f64 = 0.5;
 /// The scale where only the best elements of each row are needed.
 const NO_DISTANCE: f64 = 1e30;
 
@@ -42,11 +45,12 @@ pub enum Operand {
     B = SIDE as isize / BESIDE as isize,
 }
 
-/// The distances of some terms of [`SIDE`] rows of `x` from the best of each row's: lines of equal length. NaN for what is absent. With
-/// `MAX`, under max-plus. No closures, as in [`crate::scan`].
+/// The distances of some terms of [`SIDE`] rows of `x`, as [`By`] tells: lines of equal length. NaN for what is absent. With
+/// `MAX`, larger terms win. No closures, as in [`crate::scan`].
 #[inline(always)]
 pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
     x: MatRef<'_, E>,
+    by: By,
     operand: Operand,
     model: &Model,
 ) -> Vec<f64> {
@@ -63,11 +67,28 @@ pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
             }
         }
     }
+    let order = Order::<P, MAX>::of(by);
     let mut distances = vec![f64::NAN; lines.len()];
     for (line, distances) in lines.chunks_exact(terms).zip(distances.chunks_exact_mut(terms)) {
-        let origin = best_of::<P, MAX>(line);
+        let best = best_but::<P, MAX>(line, order.top);
         for (distance, &x) in distances.iter_mut().zip(line) {
-            *distance = if is_absent::<P, MAX>(x) { f64::NAN } else { x.distance(origin) };
+            let known = if x == order.top { f64::NEG_INFINITY } else { x.distance(best) };
+            *distance = if order.is_absent(x) { f64::NAN } else { known };
+        }
+        let [best, unit] = [best.wide(), best.distance(P::NIL)];
+        match by {
+            By::Sum => {}
+            By::Product => {
+                for distance in distances {
+                    *distance = if *distance == 0.0 { 0.0 } else { *distance / unit };
+                }
+            }
+            // From none in particular: a row and a column share one order.
+            By::Bottleneck => {
+                for distance in distances {
+                    *distance += if MAX { -best } else { best };
+                }
+            }
         }
     }
     distances
@@ -75,28 +96,71 @@ pub fn distances<E: Copy, P: Metric, L: Load<E, P>, const MAX: bool>(
 
 /// Units per distance to sort rows by, if the [`distances`] of rows of A and columns of B tell that pruning pays.
 #[inline(always)]
-pub fn scale<P: Metric>(rows: &[f64], cols: &[f64], model: &Model) -> Option<f64> {
+pub fn scale(rows: &[f64], cols: &[f64], (by, max): (By, bool), model: &Model) -> Option<f64> {
+    let (needed, reach) = match (by, max) {
+        (By::Sum, _) => needed::<OfSum>(rows, cols),
+        (By::Product, true) => needed::<OfProduct<true>>(rows, cols),
+        (By::Product, false) => needed::<OfProduct<false>>(rows, cols),
+        (By::Bottleneck, _) => needed::<OfBottleneck>(rows, cols),
+    };
+    let mut sorted = reach;
+    for margin in MARGINS {
+        sorted = reach * margin;
+        if near(rows, sorted) <= NEAR {
+            break;
+        }
+    }
+    let scale = if sorted > 0.0 { f64::from(FAR) / sorted } else { NO_DISTANCE };
+    model.pays_in_panels(needed).then_some(scale)
+}
+
+/// The part of their terms that rows need, and how much farther than the best of a row those are.
+#[inline(always)]
+fn needed<D: Join>(rows: &[f64], cols: &[f64]) -> (f64, f64) {
     let terms = rows.len() / SIDE;
     let (mut needed, mut reach) = (0.0, 0.0);
     for row in rows.chunks_exact(terms) {
-        let mut most = 0.0;
+        let mut most = f64::NEG_INFINITY;
         for col in cols.chunks_exact(terms) {
-            let least = least_sum(row, col);
+            let least = least_joined::<D>(row, col);
             // Where all of a column is absent nothing is needed.
             most = if least > most && !is_all_absent(col) { least } else { most };
         }
+        let best = least_distance(row);
         let (mut nearer, mut equal) = (0_usize, 0_usize);
         for &distance in row {
             // Others cannot win. Half of the equal ones come before the winner.
             nearer += usize::from(distance < most);
             equal += usize::from(distance == most);
             let reached = distance <= most && distance < f64::INFINITY;
-            reach = if reached && distance > reach { distance } else { reach };
+            reach = if reached && distance - best > reach { distance - best } else { reach };
         }
         needed += nearer as f64 + equal as f64 / 2.0;
     }
-    let scale = if reach > 0.0 { f64::from(FAR) / (reach * MARGIN) } else { NO_DISTANCE };
-    (model.pays_in_panels(needed / (SIDE * terms) as f64) && P::measures(scale)).then_some(scale)
+    (needed / (SIDE * terms) as f64, reach)
+}
+
+/// What part of their elements is nearer to the best of each row.
+#[inline(always)]
+fn near(rows: &[f64], reach: f64) -> f64 {
+    let mut near = 0_usize;
+    for row in rows.chunks_exact(rows.len() / SIDE) {
+        let best = least_distance(row);
+        for &distance in row {
+            near += usize::from(distance - best < reach);
+        }
+    }
+    near as f64 / rows.len() as f64
+}
+
+/// The smallest distance that is a number.
+#[inline(always)]
+fn least_distance(row: &[f64]) -> f64 {
+    let mut least = f64::INFINITY;
+    for &distance in row {
+        least = if distance < least && distance > f64::NEG_INFINITY { distance } else { least };
+    }
+    least
 }
 
 /// Whether no term of a line is there.
@@ -112,19 +176,20 @@ fn is_all_absent(line: &[f64]) -> bool {
 /// Numbers side by side, which makes vectors of them.
 const LANES: usize = 8;
 
-/// The smallest sum of two distances; infinity if there is none.
+/// The smallest distance of a term; infinity if there is none.
 #[inline(always)]
-fn least_sum(a: &[f64], b: &[f64]) -> f64 {
+fn least_joined<D: Join>(a: &[f64], b: &[f64]) -> f64 {
     let mut least = [f64::INFINITY; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
         for l in 0..LANES {
-            let sum = a[l] + b[l];
-            least[l] = if sum < least[l] { sum } else { least[l] };
+            let term = D::join(a[l], b[l]);
+            least[l] = if term < least[l] { term } else { least[l] };
         }
     }
     for (a, b) in a_rest.iter().zip(b_rest) {
-        least[0] = if a + b < least[0] { a + b } else { least[0] };
+        let term = D::join(*a, *b);
+        least[0] = if term < least[0] { term } else { least[0] };
     }
     let mut smallest = f64::INFINITY;
     for least in least {

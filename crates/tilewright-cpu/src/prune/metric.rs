@@ -9,6 +9,8 @@ pub const FAR: u8 = 127;
 pub trait Metric: Scalar + PartialOrd {
     /// Whether so large a scale is a number.
     fn measures(scale: f64) -> bool;
+    /// The number, roughly.
+    fn wide(self) -> f64;
     /// The distance of two elements.
     fn distance(self, other: Self) -> f64;
     /// The distance in whole units, of which `scale` measure one; [`FAR`] from there on. Equal elements have none, even infinite ones.
@@ -31,6 +33,10 @@ macro_rules! floats {
                 (scale as $t).is_normal()
             }
             #[inline(always)]
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
             fn distance(self, other: Self) -> f64 {
                 if self == other { 0.0 } else { f64::from(self - other).abs() }
             }
@@ -45,20 +51,29 @@ macro_rules! floats {
 floats! { f32 f64 }
 
 macro_rules! integers {
-    ($($t:ident)*) => {$(
+    ($($t:ident: $away:ident;)*) => {$(
         impl Metric for $t {
             fn measures(scale: f64) -> bool {
                 (scale as f32).is_normal()
             }
             #[inline(always)]
+            fn wide(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
             fn distance(self, other: Self) -> f64 {
-                (self.wrapping_sub(other) as f64).abs()
+                (self.$away(other) as f64).abs()
             }
             #[inline(always)]
             fn code(self, origin: Self, scale: f64) -> u8 {
-                code((self.wrapping_sub(origin) as f32).abs() * scale as f32)
+                code((self.$away(origin) as f32).abs() * scale as f32)
             }
         }
     )*};
 }
-integers! { i16 i32 i64 }
+// Elements that are summed are so small that differences fit. Others may have any value of their type.
+integers! {
+    i16: wrapping_sub;
+    i32: abs_diff;
+    i64: wrapping_sub;
+}

@@ -1,11 +1,12 @@
-//! Min-plus and max-plus by few terms: a row of A begins with its best elements, and ends where no other can win.
+//! Selective products by few terms: a row of A begins with its best elements, and ends where no other can win.
 //!
 //! The elements of a row of A are sorted, best first, and meet some columns of B (a panel) in that order. Let `bound` be
 //! the best element that is still to come, and `best[j]` the best of column `j`: what is still to come of output `j` is at best
-//! `bound + best[j]`, rounding included, because rounding is monotonic. Where no sum so far is worse than that, the rest of the row is
+//! `bound ⊗ best[j]`, because ⊗ and rounding are monotonic. Where no sum so far is worse than that, the rest of the row is
 //! left out. The result is the same in every bit, whatever the order, which only tells how soon that happens: it is Fagin's
 //! threshold algorithm (Fagin, Lotem, Naor, "Optimal aggregation algorithms for middleware", 2003) with one of the lists in
-//! order. Of `k` random elements about `sqrt(2 k ln w)` meet a panel of `w` columns: 90 of 1024.
+//! order. Of `k` random elements about `sqrt(2 k ln w)` meet a panel of `w` columns where ⊗ adds: 90 of 1024.
+//! `docs/decisions/pruning.md` argues for each ⊗.
 //!
 //! Sorting is approximate, and only what may be needed is sorted ([`sort()`]); whether it pays, and how far it should go, is found by
 //! looking at some outputs ([`scale()`]).
@@ -17,6 +18,7 @@ mod cost;
 mod job;
 mod look;
 mod metric;
+mod order;
 mod panels;
 mod region;
 mod row;
@@ -32,6 +34,7 @@ pub use cost::{Account, Model};
 pub use job::Job;
 pub use look::{Operand, distances, pays, scale};
 pub use metric::Metric;
+pub use order::By;
 pub use row::{Done, Row, STEP};
 pub use run::{Outcome, is_one_block};
 pub use sort::{Room, SPARE, Sorted, Sorting, sort};
@@ -47,14 +50,25 @@ use crate::{
 /// Vectors side by side in a panel.
 const VECTORS: usize = 4;
 
-/// What prunes products on one instruction set: `E` are the elements of A and B, `P` those that are computed with.
+/// How elements of C become those that are computed with, and back, rounded.
+#[derive(Clone, Copy)]
+pub struct Between<E, P> {
+    pub load: fn(E) -> P,
+    pub store: fn(P) -> E,
+}
+
+/// What prunes products on one instruction set: `E` are the elements of A, B and C, `P` those that are computed with.
 pub struct Pruning<E, P> {
     /// Columns of a panel.
     pub cols: usize,
+    /// How elements of C are computed with, where they are others.
+    pub between: Option<Between<E, P>>,
     /// Packs panels of B, and rows of A.
     pub pack: PackFn<E, P>,
+    /// What distances of a row's elements are.
+    pub by: By,
     /// Sorts a row of A.
-    pub sort: unsafe fn(&[P], f64, usize, &Sorting<P>) -> Sorted,
+    pub sort: unsafe fn(&[P], By, f64, usize, &Sorting<P>) -> Sorted,
     /// The best element of a row.
     pub best_of: fn(&[P]) -> P,
     /// The best of so many rows of a panel, column by column.
@@ -77,12 +91,13 @@ macro_rules! with_features {
             $(#[target_feature(enable = $features)])?
             unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
                 line: &[P],
+                by: By,
                 scale: f64,
                 width: usize,
                 memory: &Sorting<P>,
             ) -> Sorted {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::sort::<Q, P, MAX>(line, scale, width, memory) }
+                unsafe { super::sort::<Q, P, MAX>(line, by, scale, width, memory) }
             }
 
             /// # Safety
@@ -116,7 +131,7 @@ macro_rules! with_features {
                 V: Lanes<T: Metric>,
                 O: SelectOp<V>,
             {
-                Pruning { cols: VECTORS * V::LEN, pack, sort: sort::<Q, V::T, MAX>,
+                Pruning { cols: VECTORS * V::LEN, between: None, pack, by: O::BY, sort: sort::<Q, V::T, MAX>,
                     best_of: sort::best_of::<V::T, MAX>, best: best::<V, O>, row: row::<V, O>, winners: winners::<V, O> }
             }
         }

@@ -23,7 +23,7 @@ unsafe impl<P: Send> Sync for Panels<P> {}
 
 impl<P: Copy + Send + Sync> Panels<P> {
     /// Packs these columns of B.
-    pub fn pack<E: Copy + Sync>(
+    pub fn pack<E: Copy + Send + Sync>(
         workspace: &mut Workspace,
         job: &Job<'_, E, P>,
         cols: &Range<usize>,

@@ -32,7 +32,7 @@ pub struct Region<'a, E, P> {
     pub unpruned: &'a Unpruned,
 }
 
-impl<E: Copy + Sync, P: Scalar + Send + Sync> Region<'_, E, P> {
+impl<E: Copy + Send + Sync, P: Scalar + Send + Sync> Region<'_, E, P> {
     /// Packs B, and computes what others do not take, until the account says that it does not pay.
     pub fn compute(&self, help: &Help) -> Result<(), Error> {
         let next = AtomicUsize::new(0);
@@ -102,16 +102,16 @@ impl<E: Copy + Sync, P: Scalar + Send + Sync> Region<'_, E, P> {
         // SAFETY: the row and the columns lie inside C, and have been sorted and packed.
         unsafe {
             let c = job.c.offset(job.layout.offset(i, cols.start));
-            let in_place = cols.len() == width && job.layout.col_stride == 1;
+            let in_place = cols.len() == width && job.layout.col_stride == 1 && job.kernel.between.is_none();
             if !in_place && joins {
                 for j in 0..width {
                     let j_c = j.min(cols.len() - 1) as isize * job.layout.col_stride;
-                    line.edge.add(j).write(*c.offset(j_c));
+                    line.edge.add(j).write(job.load(c.offset(j_c)));
                 }
             }
             let (Sorted { steps, whole }, Room { terms, places, bounds }) = self.sorted_rows.row(i);
             let (panel, best) = panels.at(cols.start);
-            let c_row = if in_place { c } else { line.edge };
+            let c_row = if in_place { c.cast() } else { line.edge };
             let with_ties = job.arg.is_some();
             let mut row =
                 Row { steps, terms, places, whole, bounds, panel, best, c: c_row, joins, with_ties };
@@ -129,7 +129,7 @@ impl<E: Copy + Sync, P: Scalar + Send + Sync> Region<'_, E, P> {
             }
             if !in_place {
                 for j in 0..cols.len() {
-                    c.offset(j as isize * job.layout.col_stride).write(*line.edge.add(j));
+                    job.store(*line.edge.add(j), c.offset(j as isize * job.layout.col_stride));
                 }
             }
             steps

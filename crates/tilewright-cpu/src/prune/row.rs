@@ -147,7 +147,8 @@ pub unsafe fn best<V: Lanes<T: Scalar>, O: SelectOp<V>, const NV: usize>(
         let mut best = [op.zero(); NV];
         for _ in 0..k {
             for j in 0..NV {
-                best[j] = op.add(best[j], V::load(panel.add(j * V::LEN)));
+                // Added to zero, a signalling NaN becomes quiet; see `Lanes::min`.
+                best[j] = op.add(best[j], V::load(panel.add(j * V::LEN)).add(V::splat(V::T::NIL)));
             }
             panel = panel.add(NV * V::LEN);
         }

@@ -30,7 +30,7 @@ pub struct Outcome {
     pub unpruned: Vec<Part>,
 }
 
-impl<E: Copy + Sync, P: Scalar + Send + Sync> Job<'_, E, P> {
+impl<E: Copy + Send + Sync, P: Scalar + Send + Sync> Job<'_, E, P> {
     /// Computes the product until the account says that it does not pay.
     pub fn run(&self) -> Result<Outcome, Error> {
         let (m, n, k) = (self.a.rows(), self.b.cols(), self.a.cols());

@@ -3,6 +3,7 @@
 use super::{
     STEP,
     metric::{FAR, Metric},
+    order::{By, Order, better, worst},
 };
 use crate::lanes::Below;
 use core::ptr::copy_nonoverlapping;
@@ -90,6 +91,7 @@ pub struct Sorted {
 #[inline(always)]
 pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
     line: &[P],
+    by: By,
     scale: f64,
     width: usize,
     memory: &Sorting<P>,
@@ -97,11 +99,14 @@ pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
     // SAFETY: places count up to the elements of the line, for which there is room.
     unsafe {
         let &Sorting { codes, near: numbers, room } = memory;
-        let origin = best_of::<P, MAX>(line);
+        let order = Order::<P, MAX>::of(by);
+        let origin = best_but::<P, MAX>(line, order.top);
+        let units = order.units(scale, origin);
         let codes = core::slice::from_raw_parts_mut(codes, line.len());
         let mut absent = 0;
         for (code, &x) in codes.iter_mut().zip(line) {
-            *code = if is_absent::<P, MAX>(x) { ABSENT } else { x.code(origin, scale) };
+            let near = if x == order.top { 0 } else { x.code(origin, units) };
+            *code = if order.is_absent(x) { ABSENT } else { near };
         }
         for &code in codes.iter() {
             absent += usize::from(code == ABSENT);
@@ -155,42 +160,35 @@ pub unsafe fn sort<Q: Below, P: Metric, const MAX: bool>(
     }
 }
 
-/// The better of two values under min-plus or, with `MAX`, max-plus: `x` if `y` is NaN.
-#[inline(always)]
-fn better<P: Metric, const MAX: bool>(x: P, y: P) -> P {
-    if (MAX && y > x) || (!MAX && y < x) { y } else { x }
-}
-
-/// What no element can be worse than.
-#[inline(always)]
-pub fn worst<P: Metric, const MAX: bool>() -> P {
-    if MAX { P::BOTTOM } else { P::TOP }
-}
-
-/// Whether no term with this element can win: infinity under min-plus, and NaN.
-#[inline(always)]
-pub fn is_absent<P: Metric, const MAX: bool>(x: P) -> bool {
-    let present = if MAX { x > P::NEG_INF } else { x < P::INF };
-    !present
-}
-
 /// Elements side by side, which makes vectors of them.
 const LANES: usize = 32;
 
 /// The best element of a line.
 #[inline(always)]
 pub fn best_of<P: Metric, const MAX: bool>(line: &[P]) -> P {
+    best_but::<P, MAX>(line, worst::<P, MAX>())
+}
+
+/// The best element of a line that is not `left`.
+#[inline(always)]
+pub fn best_but<P: Metric, const MAX: bool>(line: &[P], left: P) -> P {
     let mut best = [worst::<P, MAX>(); LANES];
     let (chunks, rest) = line.as_chunks::<LANES>();
     for chunk in chunks {
         for l in 0..LANES {
-            best[l] = better::<P, MAX>(best[l], chunk[l]);
+            best[l] = better::<P, MAX>(best[l], unless::<P, MAX>(chunk[l], left));
         }
     }
     for &x in rest {
-        best[0] = better::<P, MAX>(best[0], x);
+        best[0] = better::<P, MAX>(best[0], unless::<P, MAX>(x, left));
     }
     best.into_iter().fold(worst::<P, MAX>(), better::<P, MAX>)
+}
+
+/// An element, or one that is worse than any if it is `left`.
+#[inline(always)]
+fn unless<P: Metric, const MAX: bool>(x: P, left: P) -> P {
+    if x == left { worst::<P, MAX>() } else { x }
 }
 
 /// The best element that is not sorted.

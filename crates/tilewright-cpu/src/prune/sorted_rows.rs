@@ -45,7 +45,7 @@ impl<P: Copy + Send + Sync> SortedRows<P> {
 
     /// Forgets all rows, and sorts as many of `rows` as there is room for, at least one: those before the first that finds
     /// none. Returns them.
-    pub fn fill<E: Copy + Sync>(
+    pub fn fill<E: Copy + Send + Sync>(
         &mut self,
         job: &Job<'_, E, P>,
         rows: Range<usize>,
@@ -69,8 +69,13 @@ impl<P: Copy + Send + Sync> SortedRows<P> {
                     unsafe {
                         let line = scratch.packed.add((i - group.start) * terms.len().next_multiple_of(STEP));
                         let line = core::slice::from_raw_parts(line, terms.len());
-                        let sorted @ Sorted { steps, .. } =
-                            (job.kernel.sort)(line, job.scale, job.kernel.cols, &scratch.sorting);
+                        let sorted @ Sorted { steps, .. } = (job.kernel.sort)(
+                            line,
+                            job.kernel.by,
+                            job.scale,
+                            job.kernel.cols,
+                            &scratch.sorting,
+                        );
                         if free.len() < steps {
                             // Threads that write beside each other take cache lines from each other: each takes room for all
                             // rows of its group, as if they were as long as this one.

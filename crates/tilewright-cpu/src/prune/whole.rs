@@ -28,13 +28,13 @@ impl<P: Copy + Send + Sync> WholeRows<P> {
     }
 
     /// All terms of row `i`, in whole steps, if there is room for its group.
-    pub fn row<E: Copy + Sync>(&self, job: &Job<'_, E, P>, i: usize) -> Option<*const P> {
+    pub fn row<E: Copy + Send + Sync>(&self, job: &Job<'_, E, P>, i: usize) -> Option<*const P> {
         let i = i - self.rows.start;
         let group = self.groups.get(i / GROUP)?.get_or_init(|| self.pack(job, i / GROUP));
         Some(group.as_ref()?.get(i % GROUP * self.terms.len().next_multiple_of(STEP)..)?.as_ptr())
     }
 
-    fn pack<E: Copy + Sync>(&self, job: &Job<'_, E, P>, group: usize) -> Option<Vec<P>> {
+    fn pack<E: Copy + Send + Sync>(&self, job: &Job<'_, E, P>, group: usize) -> Option<Vec<P>> {
         let rows = part(&self.rows, GROUP, group);
         let elements = rows.len() * self.terms.len().next_multiple_of(STEP);
         if self.taken.fetch_add(elements, Ordering::Relaxed) + elements > ROOM {

@@ -11,7 +11,7 @@ use crate::{
     op::Scalar,
     prune::{Account, Model, pays},
 };
-use tilewright_core::{MaxPlus, MinPlus};
+use tilewright_core::{MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus};
 
 /// The cost of a product as it is computed, relative to that of all its terms, and whether pruning was begun and not stopped. Checks the
 /// result.
@@ -21,8 +21,21 @@ fn cost<S: Vectorised<Elem = T, Out = T, Lane = T>, T: Draw + Scalar + Send + Sy
     by_columns: [bool; 2],
     max: bool,
 ) -> (f64, bool) {
-    let (m, n, k) = shape;
-    let mut product = Product::<T>::new(kind, shape, by_columns, max);
+    cost_of::<S, T>(kind.name, Product::new(kind, shape, by_columns, max))
+}
+
+/// As [`cost`], over max-times: of the magnitudes of elements, 0 where they are absent.
+fn cost_of_times(kind: &Kind, shape: (usize, usize, usize), by_columns: [bool; 2]) -> (f64, bool) {
+    let product = Product::<f32>::new(kind, shape, by_columns, true);
+    cost_of::<MaxTimes<f32>, f32>(kind.name, product.map(|x| if x.is_finite() { x.abs() } else { 0.0 }))
+}
+
+/// The cost of a product; see [`cost`].
+fn cost_of<S: Vectorised<Elem = T, Out = T, Lane = T>, T: Draw + Scalar + Send + Sync>(
+    name: &str,
+    mut product: Product<T>,
+) -> (f64, bool) {
+    let shape @ (m, n, k) = product.shape;
     let codes = product.codes::<S>();
     let model = Model::new(shape, size_of::<T>(), codes.is_some());
     let all = model.all((m * n * k) as f64);
@@ -33,11 +46,11 @@ fn cost<S: Vectorised<Elem = T, Out = T, Lane = T>, T: Draw + Scalar + Send + Sy
     let mut spent = model.look(k);
     let mut pruned = false;
     product.compute::<S, _>(2, codes, |mut call: Call<'_, S>| {
-        let Some(scale) = (prune.scale)(call.a, call.b, &model, call.options, call.isa) else {
+        let kernel = &(prune.kernel)(Isa::best());
+        let Some(scale) = (prune.scale)(call.a, call.b, kernel.by, &model, call.options, call.isa) else {
             spent += all;
             return with_all_terms(call).map(drop).unwrap();
         };
-        let kernel = &(prune.kernel)(Isa::best());
         let job = call.few_terms(kernel, scale, Account::new(model));
         let outcome = job.run().unwrap();
         spent += job.account.spent();
@@ -49,7 +62,7 @@ fn cost<S: Vectorised<Elem = T, Out = T, Lane = T>, T: Draw + Scalar + Send + Sy
     });
     let found = product.bits();
     product.compute::<S, _>(2, codes, with_all_terms).unwrap();
-    assert!(found == product.bits(), "{} {shape:?} {}: wrong", kind.name, S::NAME);
+    assert!(found == product.bits(), "{name} {shape:?} {}: wrong", S::NAME);
     (spent / all, pruned)
 }
 
@@ -65,6 +78,9 @@ fn check(kinds: &[Kind], shapes: &[(usize, usize, usize)], most: f64) {
                     ("i16", cost::<MaxPlus<i16>, _>(kind, shape, by_columns, true)),
                     ("i32", cost::<MinPlus<i32>, _>(kind, shape, by_columns, false)),
                     ("i64", cost::<MaxPlus<i64>, _>(kind, shape, by_columns, true)),
+                    ("max-min f32", cost::<MaxMin<f32>, _>(kind, shape, by_columns, true)),
+                    ("min-max i32", cost::<MinMax<i32>, _>(kind, shape, by_columns, false)),
+                    ("max-times f32", cost_of_times(kind, shape, by_columns)),
                 ];
                 for (element, (cost, _)) in costs {
                     if cost > most {
@@ -109,6 +125,9 @@ fn few_terms_stay_few() {
             cost::<MinPlus<i16>, _>(kind, shape, [true, false], false),
             cost::<MinPlus<i32>, _>(kind, shape, [true, false], false),
             cost::<MinPlus<i64>, _>(kind, shape, [true, false], false),
+            cost::<MaxMin<f64>, _>(kind, shape, [true, false], true),
+            cost::<MinMax<i32>, _>(kind, shape, [true, false], false),
+            cost_of_times(kind, shape, [true, false]),
         ];
         assert!(costs.iter().all(|&(cost, pruned)| pruned && cost < 0.5), "{}: {costs:?}", kind.name);
     }

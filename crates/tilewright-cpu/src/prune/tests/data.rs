@@ -176,7 +176,7 @@ impl Random {
     }
 }
 
-/// A product of some kind, over min-plus or its mirror, max-plus.
+/// A product of some kind, over a semiring in which smaller terms win or, with a mirror, larger ones.
 pub struct Product<T> {
     pub shape: (usize, usize, usize),
     a: Vec<T>,
@@ -206,6 +206,12 @@ impl<T: Draw + Sync> Product<T> {
         let a = fill(layouts[0], m, kind.a);
         let b = fill(layouts[1].t(), n, kind.b);
         Self { shape, a, b, c: vec![T::of(None, max); m * n], layouts }
+    }
+
+    /// With other elements in A and B.
+    pub fn map(mut self, map: fn(T) -> T) -> Self {
+        self.a.iter_mut().chain(&mut self.b).for_each(|x| *x = map(*x));
+        self
     }
 
     /// How A and B are written in 16 bits, if they can be.
