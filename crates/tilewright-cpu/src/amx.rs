@@ -147,9 +147,9 @@ macro_rules! tiles {
         /// All of them.
         pub fn tiles<E: Byte>() -> Tiles<i32, i32> {
             const SIGNED: Tiles<i32, i32> =
-                &[&[$(tile::<true, $r, 1> as TileFn<i32, i32>),*], &[$(tile::<true, $r, 2> as TileFn<i32, i32>),*]];
+                Tiles::new(&[&[$(tile::<true, $r, 1> as TileFn<i32, i32>),*], &[$(tile::<true, $r, 2> as TileFn<i32, i32>),*]], &[[$($r),*]; 2]);
             const UNSIGNED: Tiles<i32, i32> =
-                &[&[$(tile::<false, $r, 1> as TileFn<i32, i32>),*], &[$(tile::<false, $r, 2> as TileFn<i32, i32>),*]];
+                Tiles::new(&[&[$(tile::<false, $r, 1> as TileFn<i32, i32>),*], &[$(tile::<false, $r, 2> as TileFn<i32, i32>),*]], &[[$($r),*]; 2]);
             if E::A.signed { SIGNED } else { UNSIGNED }
         }
     };

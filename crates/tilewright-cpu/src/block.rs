@@ -6,7 +6,7 @@
 //! high-performance matrix multiplication" (2008).
 
 use crate::{
-    blocking::{part, parts, tile_height},
+    blocking::{Cut, parts},
     job::Job,
     kernel::Tiles,
     narrow::Code,
@@ -66,7 +66,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
     /// # Safety
     /// The ranges must lie inside the operands and C, and the buffers must be large enough for them.
     pub unsafe fn compute(&self, help: &Help) {
-        let (cols, lanes, height) = (&self.cols, self.job.kernel.lanes, self.height());
+        let (cols, lanes, heights) = (&self.cols, self.job.kernel.lanes, self.tiles.heights);
         let edges = self.buffers.edges;
         // In place, a last strip of less than whole vectors is packed all the same.
         let ragged = if cols.len().is_multiple_of(lanes) { 0 } else { cols.len() % self.nr() };
@@ -80,30 +80,31 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
             }
             if !self.pack_a && !self.pack_b {
                 // All rows use a strip while it is near.
+                let cut = heights.cut(self.rows.clone());
                 for strip in parts(cols.clone(), self.nr()) {
                     let strip = self.strip(strip, packed, None);
-                    parts(self.rows.clone(), height)
-                        .for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile), edges));
+                    cut.tiles().for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile), edges));
                 }
                 return;
             }
             let mut rows = self.rows.clone();
             if self.copying.is_some() {
                 // From the second tile on all of B is packed.
-                let first = part(&rows, height, 0);
+                let first = heights.cut(rows.clone()).tile(0);
                 let a = self.a(&first, &first);
                 parts(cols.clone(), self.nr())
                     .for_each(|strip| self.tile(&first, &self.strip(strip, packed, self.copying), a, edges));
                 rows.start = first.end;
             }
-            let high = if self.pack_a { self.panel * height } else { rows.len().max(1) };
+            let high = if self.pack_a { self.panel * heights.tall } else { rows.len().max(1) };
             for panel in parts(rows, high) {
+                let cut = heights.cut(panel.clone());
                 if self.pack_a && !self.has_a {
-                    self.pack_a(&panel, height);
+                    self.pack_a(&panel, &cut);
                 }
                 let next = AtomicUsize::new(0);
-                let offer = || self.with_edges(|edges| self.tiles(&panel, height, &next, edges));
-                help.with(&offer, || self.tiles(&panel, height, &next, edges));
+                let offer = || self.with_edges(|edges| self.tiles(&panel, &cut, &next, edges));
+                help.with(&offer, || self.tiles(&panel, &cut, &next, edges));
             }
         }
     }
@@ -111,7 +112,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
     /// Calls `tiles` with memory of a thread that helps. Without any there is no help.
     fn with_edges(&self, tiles: impl Fn(Edges<A>)) {
         Workspace::with(|workspace| {
-            let bytes = self.tiles[0].len() * self.nr() * size_of::<A>();
+            let bytes = self.tiles.heights.tall * self.nr() * size_of::<A>();
             if let Ok([edge, seen]) = workspace.reserve_anew([bytes; 2], align_of::<A>()) {
                 tiles(Edges { edge: edge.cast(), seen: seen.cast() });
             }
@@ -119,9 +120,9 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
     }
 
     /// Computes tiles of a panel of rows until there are none.
-    unsafe fn tiles(&self, panel: &Range<usize>, height: usize, next: &AtomicUsize, edges: Edges<A>) {
-        for i in untaken(next, panel.len().div_ceil(height)) {
-            let tile = part(panel, height, i);
+    unsafe fn tiles(&self, panel: &Range<usize>, cut: &Cut, next: &AtomicUsize, edges: Edges<A>) {
+        for i in untaken(next, cut.count()) {
+            let tile = cut.tile(i);
             // SAFETY: the rows are part of the block, and no other thread has them.
             unsafe {
                 let a = self.a(&tile, panel);
@@ -158,11 +159,6 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         unsafe { self.buffers.b.add(offset * self.packed_terms()) }
     }
 
-    /// The height of tiles.
-    fn height(&self) -> usize {
-        tile_height(self.rows.len(), self.tiles[0].len())
-    }
-
     /// Terms of the block as packed elements.
     fn packed_terms(&self) -> usize {
         self.job.kernel.groups.elements(self.terms.len())
@@ -170,13 +166,17 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
 
     /// Columns of the widest tile.
     fn nr(&self) -> usize {
-        self.tiles.len() * self.job.kernel.lanes
+        self.tiles.vectors() * self.job.kernel.lanes
     }
 
     /// Vectors that cover the columns of a strip. Most strips have all columns, which takes no division.
     #[inline(always)]
     fn vectors(&self, cols: &Range<usize>) -> usize {
-        if cols.len() == self.nr() { self.tiles.len() } else { cols.len().div_ceil(self.job.kernel.lanes) }
+        if cols.len() == self.nr() {
+            self.tiles.vectors()
+        } else {
+            cols.len().div_ceil(self.job.kernel.lanes)
+        }
     }
 
     /// Packs some columns of the block.
@@ -213,8 +213,8 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
         }
     }
 
-    /// Packs some rows of A into tiles of `height` or, if the winner is asked for, each by itself.
-    unsafe fn pack_a(&self, rows: &Range<usize>, height: usize) {
+    /// Packs some rows of A as they are cut into tiles or, if the winner is asked for, each by itself.
+    unsafe fn pack_a(&self, rows: &Range<usize>, cut: &Cut) {
         let (job, kernel) = (self.job, self.job.kernel);
         // SAFETY: the rows lie inside A. For rows by themselves, what are terms to the packing are rows.
         unsafe {
@@ -222,9 +222,12 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
                 let lines = Lines::of(job.a, &self.terms, rows, kernel.codes[0]);
                 return kernel.pack[0](&lines, Strips { width: line, unit: line }, self.buffers.a);
             }
-            let lines = Lines::of(job.a.t(), rows, &self.terms, kernel.codes[0]);
-            let lines = Lines { best: self.best(0, rows.start), ..lines };
-            kernel.pack[0](&lines, Strips { width: height, unit: 1 }, self.buffers.a);
+            for (part, height) in cut.parts() {
+                let lines = Lines::of(job.a.t(), part, &self.terms, kernel.codes[0]);
+                let lines = Lines { best: self.best(0, part.start), ..lines };
+                let to = self.buffers.a.add((part.start - rows.start) * self.packed_terms());
+                kernel.pack[0](&lines, Strips { width: height, unit: 1 }, to);
+            }
         }
     }
 
@@ -258,7 +261,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
     unsafe fn tile(&self, rows: &Range<usize>, strip: &Strip<P, A>, a: Source<P>, edges: Edges<A>) {
         let (kernel, c, cols) = (self.job.kernel, &self.c, &strip.cols);
         let (height, width, vectors) = (rows.len(), cols.len(), self.vectors(cols));
-        let (compute, padded) = (strip.tiles[vectors - 1][height - 1], vectors * kernel.lanes);
+        let (compute, padded) = (strip.tiles.get(vectors, height), vectors * kernel.lanes);
         // SAFETY: the tile lies inside C; its operands are what the caller found for it.
         unsafe {
             let tile = Tile {

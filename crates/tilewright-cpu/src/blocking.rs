@@ -106,8 +106,68 @@ pub fn regions(
 }
 
 /// The height of tiles that cover `rows` rows: the least that needs no more of them than `most` rows each would.
-pub fn tile_height(rows: usize, most: usize) -> usize {
+fn tile_height(rows: usize, most: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
+}
+
+/// Heights of tiles for which there are micro-kernels: all up to `low`, and `tall`, which is above.
+#[derive(Clone, Copy, Debug)]
+pub struct Heights {
+    pub low: usize,
+    pub tall: usize,
+}
+
+impl Heights {
+    /// Cuts rows into tiles: where heights are missing, as many tall ones as there can be, and the rest into low ones. A rest that would
+    /// keep few of the processor's pipelines busy takes a tall tile's rows with it.
+    pub fn cut(self, rows: Range<usize>) -> Cut {
+        let Self { low, tall } = self;
+        if low + 1 == tall {
+            return Cut::new(rows.clone(), tile_height(rows.len(), tall), rows.end..rows.end, 1);
+        }
+        let (count, rest) = (rows.len() / tall, rows.len() % tall);
+        let is_thin = rest > 0 && 4 * rest < tall && count > 0;
+        let split = rows.start + (count - usize::from(is_thin)) * tall;
+        Cut::new(rows.start..split, tall, split..rows.end, tile_height(rows.end - split, low))
+    }
+}
+
+/// Rows that are cut into tiles: some of one height, and then some of another. The last of each may be lower.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// Rows and the height of their tiles.
+    parts: [(Range<usize>, usize); 2],
+    /// Tiles of the first part.
+    first: usize,
+}
+
+impl Cut {
+    fn new(rows: Range<usize>, height: usize, rest: Range<usize>, low: usize) -> Self {
+        Self { first: rows.len().div_ceil(height), parts: [(rows, height), (rest, low)] }
+    }
+
+    /// Rows whose tiles have one height, and that height.
+    pub fn parts(&self) -> impl Iterator<Item = (&Range<usize>, usize)> {
+        self.parts.iter().filter(|(rows, _)| !rows.is_empty()).map(|(rows, height)| (rows, *height))
+    }
+
+    /// The number of tiles.
+    pub fn count(&self) -> usize {
+        let (rest, height) = &self.parts[1];
+        self.first + rest.len().div_ceil(*height)
+    }
+
+    /// The rows of the `i`th tile.
+    #[inline(always)]
+    pub fn tile(&self, i: usize) -> Range<usize> {
+        let [(rows, height), (rest, low)] = &self.parts;
+        if i < self.first { part(rows, *height, i) } else { part(rest, *low, i - self.first) }
+    }
+
+    /// The rows of all tiles.
+    pub fn tiles(&self) -> impl Iterator<Item = Range<usize>> {
+        self.parts.iter().flat_map(|(rows, height)| parts(rows.clone(), *height))
+    }
 }
 
 /// Parts of the columns of C that threads take, in a pruned product: at most `nc` columns each, in panels of `width`. There are several for each
@@ -164,6 +224,29 @@ mod tests {
             let height = tile_height(len, 12);
             assert!((1..=12).contains(&height) && len.div_ceil(height) == len.div_ceil(12));
         }
+    }
+
+    #[test]
+    fn tiles_have_heights_that_there_are() {
+        for heights in [(3, 4), (2, 4), (5, 6), (6, 12), (31, 32)].map(|(low, tall)| Heights { low, tall }) {
+            for len in 0..200 {
+                let (cut, mut end) = (heights.cut(7..7 + len), 7);
+                for (i, tile) in cut.tiles().enumerate() {
+                    assert_eq!((tile.start, &tile), (end, &cut.tile(i)));
+                    let height = tile.len();
+                    assert!(
+                        (1..=heights.low).contains(&height) || height == heights.tall,
+                        "{height} of {len}"
+                    );
+                    end = tile.end;
+                }
+                assert_eq!((end, cut.count()), (7 + len, cut.tiles().count()), "{heights:?}");
+            }
+        }
+        let lengths =
+            |rows| Heights { low: 6, tall: 12 }.cut(0..rows).tiles().map(|tile| tile.len()).collect();
+        let of: [Vec<usize>; 4] = [11, 25, 27, 48].map(lengths);
+        assert_eq!(of, [vec![6, 5], vec![12, 5, 5, 3], vec![12, 12, 3], vec![12; 4]]);
     }
 
     #[test]

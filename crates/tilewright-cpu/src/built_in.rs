@@ -44,27 +44,27 @@ macro_rules! tables {
             use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile, winners};
 
             pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
-                const { &[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*] }
+                const { Tiles::new(&[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*], &[$([$($r),*]),*]) }
             }
 
             pub fn wide_tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
-                const { &[$(&[$(tile::$tile::<V, O, F, $wr, $wv> as TileFn<V::T, V::T>),*]),*] }
+                const { Tiles::new(&[$(&[$(tile::$tile::<V, O, F, $wr, $wv> as TileFn<V::T, V::T>),*]),*], &[$([$($wr),*]),*]) }
             }
 
             pub fn pair_tiles<V: PairLanes, E: Integer>() -> Tiles<u32, E> {
-                const { &[$(&[$(pairs::$tile::tile::<V, E, $r, $v> as TileFn<u32, E>),*]),*] }
+                const { Tiles::new(&[$(&[$(pairs::$tile::tile::<V, E, $r, $v> as TileFn<u32, E>),*]),*], &[$([$($r),*]),*]) }
             }
 
             pub fn arg_tiles<V: Lanes<T: Scalar>, O: SelectOp<V>>() -> Tiles<V::T, V::T> {
-                const { &[$(&[$(winners::$tile::compute::<V, O, $ar, $av> as TileFn<V::T, V::T>),*]),*] }
+                const { Tiles::new(&[$(&[$(winners::$tile::compute::<V, O, $ar, $av> as TileFn<V::T, V::T>),*]),*], &[$([$($ar),*]),*]) }
             }
         }
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-tables!(avx512, {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
-    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12});
+tables!(avx512, {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12},
+    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12});
 #[cfg(target_arch = "x86_64")]
 tables!(avx2, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
     wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3 4 5} {2: 1 2 3 4 5});
@@ -75,7 +75,7 @@ tables!(avx2, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
 #[cfg(target_arch = "aarch64")]
 tables!(neon, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
     wide {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6});
-tables!(portable, {1: 1 2 3 4}, wide {1: 1 2 3 4}, arg {1: 1 2 3 4});
+tables!(portable, {1: 1 2 4}, wide {1: 1 2 4}, arg {1: 1 2 4});
 
 /// How sums of some terms are joined with those of others. There are few of them, so that every instruction set has the same.
 macro_rules! join {

@@ -54,7 +54,7 @@ pub fn choose<E, P, A>(
     match sums {
         Sums::InC => choice,
         Sums::Buffered => {
-            let (nr, rows) = (choice.tiles.len() * kernel.lanes, m.min(rows_at_a_time(kernel, sums)));
+            let (nr, rows) = (choice.tiles.vectors() * kernel.lanes, m.min(rows_at_a_time(kernel, sums)));
             Choice { block: choice.block.buffered(n, nr, rows, kernel.bytes_of_sum()), ..choice }
         }
     }
@@ -70,7 +70,7 @@ fn with_room_for_sums<E, P, A>(
 ) -> Choice<P, A> {
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
-        let (nr, packed) = (tiles.len() * kernel.lanes, k.div_ceil(kernel.groups.terms));
+        let (nr, packed) = (tiles.vectors() * kernel.lanes, k.div_ceil(kernel.groups.terms));
         // Where the winner is asked for, columns of B lie there a second time.
         let cache = if kernel.arg.is_some() { second_level() / 2 } else { second_level() };
         let line = kernel.groups.line();
@@ -86,8 +86,8 @@ fn with_room_for_sums<E, P, A>(
     let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
     let Some(in_place) = in_place else { return with(kernel.packed, [true, true], usize::MAX) };
     let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
-    let tall = m.div_ceil(in_place.both[0].len());
-    let (near, narrow) = (bytes <= in_place.small_b, n <= in_place.both.len() * kernel.lanes);
+    let tall = m.div_ceil(in_place.both.heights.tall);
+    let (near, narrow) = (bytes <= in_place.small_b, n <= in_place.both.vectors() * kernel.lanes);
     let along_rows = b.col_stride == 1;
     if along_rows && near && !narrow {
         return with(in_place.a, [false, false], usize::MAX);
@@ -209,7 +209,7 @@ mod tests {
                 let rows = m.min(rows_at_a_time(kernel, Sums::Buffered));
                 let choice = choose(kernel, a, b, (rows, n), Sums::Buffered);
                 let bytes = rows * choice.block.nc * kernel.bytes_of_sum();
-                let tile = kernel.tile().0 * choice.tiles.len() * kernel.lanes * kernel.bytes_of_sum();
+                let tile = kernel.tile().0 * choice.tiles.vectors() * kernel.lanes * kernel.bytes_of_sum();
                 assert!(bytes <= BUFFERED.max(tile), "{m}x{n}x{k}: {bytes}");
                 assert!(rows == m || rows >= kernel.tile().0);
             }
@@ -226,15 +226,7 @@ mod tests {
         let pack = [pack::portable::<u8, u8, Same> as pack::PackFn<u8, u8>; 2];
         let codes = Default::default();
         let groups = Groups::ONE;
-        all(&Kernel {
-            lanes: 4,
-            groups,
-            codes,
-            packed: &[TILES],
-            in_place: None,
-            pack,
-            arg: None,
-            join: None,
-        });
+        let packed = Tiles::new(&[TILES], &[[1, 2, 3, 4]]);
+        all(&Kernel { lanes: 4, groups, codes, packed, in_place: None, pack, arg: None, join: None });
     }
 }

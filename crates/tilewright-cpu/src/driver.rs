@@ -87,7 +87,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let size = (rows.len(), cols.len());
         let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), size, self.sums());
         let Choice { tiles, pack_a, pack_b, copying, block: Blocking { kc, nc } } = choice;
-        let (mr, nr) = (tiles[0].len(), tiles.len() * kernel.lanes);
+        let (mr, nr) = (tiles.heights.tall, tiles.vectors() * kernel.lanes);
         let sums = if self.sums() == Sums::Buffered { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
         // Usually all terms of some columns follow each other. But packed rows of A meet all columns before they make

@@ -135,15 +135,21 @@ impl<T: Cell> Job<'_, T> {
                     }
                     if terms.start == 0 && self.joins {
                         // As the definition: the old element meets the sum of no terms first.
-                        add.compute(Operand::Many(&sums[..width]), &zeros[..width]);
+                        let (steps, x, y) = (&mut add, Operand::Many(&sums[..width]), &zeros[..width]);
+                        run(Line { steps, x, y }, self.isa);
                         sums[..width].copy_from_slice(add.result(width));
                     }
                     for (x, p) in factors.iter_mut().zip(terms.clone()) {
                         // SAFETY: the row and the term lie inside A.
                         *x = unsafe { self.a.get_unchecked(i, p) };
                     }
-                    let (a, b, sums) = (&factors[..terms.len()], block.as_slice(), &mut sums[..width]);
-                    run(Row { mul: &mut mul, add: &mut add, a, b, sums }, self.isa);
+                    let sums = &mut sums[..width];
+                    for (&x, line) in factors[..terms.len()].iter().zip(block.chunks_exact(width)) {
+                        run(Line { steps: &mut mul, x: Operand::One(x), y: line }, self.isa);
+                        let (steps, x, y) = (&mut add, Operand::Many(sums), mul.result(width));
+                        run(Line { steps, x, y }, self.isa);
+                        sums.copy_from_slice(add.result(width));
+                    }
                     for (&sum, j) in sums.iter().zip(cols.clone()) {
                         // SAFETY: as above.
                         unsafe { self.c.set(i, j, sum.positive_zero()) };
@@ -255,26 +261,18 @@ fn binary<T: Cell>(operation: Binary, x: &[T], y: &[T], to: &mut [T]) {
     }
 }
 
-/// Some terms of the sums of a row.
-struct Row<'a, 'e, T> {
-    mul: &'a mut Steps<'e, T>,
-    add: &'a mut Steps<'e, T>,
-    a: &'a [T],
-    /// A line for each of them.
-    b: &'a [T],
-    sums: &'a mut [T],
+/// An expression of a line of operands. Both expressions of a semiring share its code, which is long.
+struct Line<'a, 'e, T> {
+    steps: &'a mut Steps<'e, T>,
+    x: Operand<'a, T>,
+    y: &'a [T],
 }
 
-impl<T: Cell> Loops for Row<'_, '_, T> {
+impl<T: Cell> Loops for Line<'_, '_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { mul, add, a, b, sums } = self;
-        for (&x, line) in a.iter().zip(b.chunks_exact(sums.len())) {
-            mul.compute(Operand::One(x), line);
-            add.compute(Operand::Many(sums), mul.result(sums.len()));
-            sums.copy_from_slice(add.result(sums.len()));
-        }
+        self.steps.compute(self.x, self.y);
     }
 }
 

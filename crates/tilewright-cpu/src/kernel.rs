@@ -1,7 +1,7 @@
 //! What the driver calls to compute in a semiring: micro-kernels, packing, and the trait of semirings that have them on vectors.
 
 use crate::{
-    blocking::{Line, ROW_OF_A},
+    blocking::{Heights, Line, ROW_OF_A},
     isa::Isa,
     join::JoinFn,
     narrow::Codes,
@@ -16,8 +16,53 @@ use crate::{
 use core::any::type_name;
 use tilewright_core::Semiring;
 
-/// Micro-kernels: `tiles[v - 1][r - 1]` computes `r` rows by `v` vectors, up to the largest.
-pub type Tiles<P, A> = &'static [&'static [TileFn<P, A>]];
+/// Micro-kernels for tiles of any number of vectors up to the widest, and of these heights.
+pub struct Tiles<P: 'static, A: 'static> {
+    /// `of[v - 1]` has those for `v` vectors: of one row, two, and so on, and last of the tallest.
+    of: &'static [&'static [TileFn<P, A>]],
+    pub heights: Heights,
+}
+
+impl<P, A> Clone for Tiles<P, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P, A> Copy for Tiles<P, A> {}
+
+impl<P, A> Tiles<P, A> {
+    /// Micro-kernels of these numbers of rows, for each number of vectors the same ones.
+    pub const fn new<const HEIGHTS: usize>(
+        of: &'static [&'static [TileFn<P, A>]],
+        rows: &[[usize; HEIGHTS]],
+    ) -> Self {
+        let (low, tall) = (HEIGHTS - 1, rows[0][HEIGHTS - 1]);
+        let mut v = 0;
+        while v < rows.len() {
+            let mut r = 0;
+            while r < HEIGHTS {
+                assert!(rows[v][r] == if r < low { r + 1 } else { tall });
+                r += 1;
+            }
+            v += 1;
+        }
+        Self { of, heights: Heights { low, tall } }
+    }
+
+    /// The one for `rows` rows, a height that there is, by `vectors` vectors.
+    #[inline(always)]
+    pub fn get(&self, vectors: usize, rows: usize) -> TileFn<P, A> {
+        let Heights { low, tall } = self.heights;
+        debug_assert!(rows <= low || rows == tall);
+        self.of[vectors - 1][(rows - 1).min(low)]
+    }
+
+    /// Vectors of the widest.
+    #[inline(always)]
+    pub fn vectors(&self) -> usize {
+        self.of.len()
+    }
+}
 
 /// What packed elements hold, and how they are multiplied.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +121,7 @@ pub struct Kernel<E: 'static, P: 'static, A: 'static> {
 impl<E, P, A> Kernel<E, P, A> {
     /// Rows and columns of the largest tile for packed operands.
     pub fn tile(&self) -> (usize, usize) {
-        (self.packed[0].len(), self.packed.len() * self.lanes)
+        (self.packed.heights.tall, self.packed.vectors() * self.lanes)
     }
 
     /// The work of so many terms, in those that take the same time one by one.
@@ -161,12 +206,14 @@ pub fn generic<S: Semiring>() -> Kernel<S::Elem, S::Elem, S::Acc> {
         groups: Groups::ONE,
         codes: Default::default(),
         packed: const {
-            &[&[
-                tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>,
-                tile::generic::<S, 2>,
-                tile::generic::<S, 3>,
-                tile::generic::<S, 4>,
-            ]]
+            Tiles::new(
+                &[&[
+                    tile::generic::<S, 1> as TileFn<S::Elem, S::Acc>,
+                    tile::generic::<S, 2>,
+                    tile::generic::<S, 4>,
+                ]],
+                &[[1, 2, 4]],
+            )
         },
         in_place: None,
         pack: [pack::portable::<S::Elem, S::Elem, Same>; 2],

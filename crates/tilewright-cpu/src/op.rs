@@ -121,8 +121,8 @@ scalars! {
 
 /// Of several minima or sums of integers in a row the compiler makes a tree, which has more values at a time than there are registers. Integers are the types
 /// with limits, and bytes.
-const fn unroll<T: Scalar>() -> usize {
-    if T::HAS_LIMITS || size_of::<T>() == 1 { 1 } else { 4 }
+const fn unroll<V: Lanes<T: Scalar>>() -> usize {
+    if V::T::HAS_LIMITS || size_of::<V::T>() == 1 || !V::UNROLLS { 1 } else { 4 }
 }
 
 /// `acc + a b`; on bytes, `acc or (a and b)`.
@@ -131,7 +131,7 @@ pub struct Sum<V>(PhantomData<V>);
 
 // SAFETY (all blocks below): the callers of these methods guarantee the instruction set.
 impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
-    const UNROLL: usize = unroll::<V::T>();
+    const UNROLL: usize = unroll::<V>();
     #[inline(always)]
     unsafe fn new() -> Self {
         Self(PhantomData)
@@ -167,7 +167,7 @@ impl<V: Lanes<T: Scalar>> Op<V> for Sum<V> {
 pub struct Dot<V, D>(PhantomData<(V, D)>);
 
 impl<V: Lanes<T = i32>, D: DotBy<V>> Op<V> for Dot<V, D> {
-    const UNROLL: usize = unroll::<V::T>();
+    const UNROLL: usize = unroll::<V>();
     const BEGINS: bool = D::BEGINS;
     #[inline(always)]
     unsafe fn new() -> Self {
@@ -217,7 +217,7 @@ pub struct SelectSum<V, const MAX: bool> {
 }
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectSum<V, MAX> {
-    const UNROLL: usize = unroll::<V::T>();
+    const UNROLL: usize = unroll::<V>();
     #[inline(always)]
     unsafe fn new() -> Self {
         // Opaque, because the compiler would turn `a * 1 + b` back into `a + b`; see `Lanes::add_with`.
@@ -250,7 +250,7 @@ impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectSum<V, MAX> {
 pub struct SelectProduct<V, const MAX: bool>(PhantomData<V>);
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectProduct<V, MAX> {
-    const UNROLL: usize = unroll::<V::T>();
+    const UNROLL: usize = unroll::<V>();
     #[inline(always)]
     unsafe fn new() -> Self {
         Self(PhantomData)
@@ -279,7 +279,7 @@ impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectProduct<V, MAX> {
 pub struct SelectBottleneck<V, const MAX: bool>(PhantomData<V>);
 
 impl<V: Lanes<T: Scalar>, const MAX: bool> Op<V> for SelectBottleneck<V, MAX> {
-    const UNROLL: usize = unroll::<V::T>();
+    const UNROLL: usize = unroll::<V>();
     #[inline(always)]
     unsafe fn new() -> Self {
         Self(PhantomData)

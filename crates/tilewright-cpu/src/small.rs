@@ -2,14 +2,13 @@
 
 use crate::{
     block::ragged,
-    blocking::tile_height,
-    kernel::{InPlaceTiles, Kernel},
+    kernel::{InPlaceTiles, Kernel, Tiles},
     narrow::Code,
     pack::{Lines, Strips},
     tile::{Finish, Start, Tile},
     workspace::Workspace,
 };
-use core::ptr::null_mut;
+use core::{ops::Range, ptr::null_mut};
 use tilewright_core::{Error, Layout, MatRef};
 
 /// Bytes of a strip of B that stay in the first-level cache while it meets all rows of A.
@@ -24,7 +23,7 @@ pub fn tiles<E, T>(kernel: &Kernel<E, T, T>, a: Layout, b: Layout, c: Layout) ->
     let (n, k, size) = (b.cols, b.rows, size_of::<T>());
     let along_rows = [a, b, c].iter().all(|layout| layout.col_stride == 1);
     let area = n.checked_mul(k)?;
-    let strip = k.checked_mul(in_place.a.len() * kernel.lanes * size)?;
+    let strip = k.checked_mul(in_place.a.vectors() * kernel.lanes * size)?;
     let fits = area.checked_mul(size)? <= in_place.small_b && strip <= STRIP;
     // Without rows there is nothing to visit, however many columns there are, or terms.
     (!c.is_empty() && along_rows && fits && area.checked_mul(a.rows)? <= TERMS).then_some(in_place)
@@ -45,7 +44,7 @@ pub unsafe fn compute<E: Copy, T: Copy>(
     start: Start,
 ) -> Result<(), Error> {
     let (n, k, tiles) = (b.cols(), a.cols(), tiles.a);
-    let width = tiles.len() * kernel.lanes;
+    let width = tiles.vectors() * kernel.lanes;
     let (mut first, a_row, b_k) = (0, a.layout().row_stride, b.layout().row_stride);
     let tile = Tile {
         k,
@@ -66,11 +65,10 @@ pub unsafe fn compute<E: Copy, T: Copy>(
         if vectors == 0 {
             break;
         }
-        let heights = tiles[vectors - 1];
         // SAFETY: these columns lie inside C and, if there are terms, inside B.
         unsafe {
             let strip = Tile { b: b.as_ptr().wrapping_add(first).cast(), c: c.add(first), ..tile };
-            rows(heights.len(), a.rows(), &strip, |height, tile| heights[height - 1](tile));
+            rows(tiles, a.rows(), &strip, |height, tile| tiles.get(vectors, height)(tile));
         }
         first += vectors * kernel.lanes;
     }
@@ -80,7 +78,7 @@ pub unsafe fn compute<E: Copy, T: Copy>(
     // The last columns are fewer than a vector has: they are read, and written, apart.
     let (lanes, left) = (kernel.lanes, n - first);
     Workspace::with(|workspace| {
-        let bytes = [k * lanes, tiles[0].len() * lanes].map(|count| count * size_of::<T>());
+        let bytes = [k * lanes, tiles.heights.tall * lanes].map(|count| count * size_of::<T>());
         let [packed, edge] = workspace.reserve_anew(bytes, align_of::<T>())?;
         let (packed, edge) = (packed.cast::<T>(), edge.cast::<T>());
         // SAFETY: these columns lie inside B and C, and memory was reserved for them.
@@ -88,8 +86,8 @@ pub unsafe fn compute<E: Copy, T: Copy>(
             let lines = Lines::of(b, &(first..n), &(0..k), Code::default());
             kernel.pack[1](&lines, Strips { width: lanes, unit: lanes }, packed);
             let strip = Tile { b: packed, b_k: lanes as isize, c: c.add(first), ..tile };
-            rows(tiles[0].len(), a.rows(), &strip, |height, tile| {
-                ragged(tiles[0][height - 1], None, *tile, 1, height, left, lanes, edge);
+            rows(tiles, a.rows(), &strip, |height, tile| {
+                ragged(tiles.get(1, height), None, *tile, 1, height, left, lanes, edge);
             });
         }
         Ok(())
@@ -123,7 +121,7 @@ pub unsafe fn compute_packed<E: Copy, P: Copy, A: Copy>(
 ) -> Result<(), Error> {
     let (m, n, k, lanes) = (a.rows(), b.cols(), a.cols(), kernel.lanes);
     let (most, width) = kernel.tile();
-    let (height, line) = (tile_height(m, most), kernel.groups.elements(k));
+    let (cut, line) = (kernel.packed.heights.cut(0..m), kernel.groups.elements(k));
     Workspace::with(|workspace| {
         let bytes_of_line = line * size_of::<P>();
         let bytes =
@@ -132,17 +130,19 @@ pub unsafe fn compute_packed<E: Copy, P: Copy, A: Copy>(
         let (to_a, to_b, edge) = (to_a.cast::<P>(), to_b.cast::<P>(), edge.cast::<A>());
         // SAFETY: the lines are those of A and B, tiles lie inside C, and memory was reserved for all.
         unsafe {
-            let rows = Lines::of(a.t(), &(0..m), &(0..k), kernel.codes[0]);
-            kernel.pack[0](&rows, Strips { width: height, unit: 1 }, to_a);
+            for (rows, height) in cut.parts() {
+                let lines = Lines::of(a.t(), rows, &(0..k), kernel.codes[0]);
+                kernel.pack[0](&lines, Strips { width: height, unit: 1 }, to_a.add(rows.start * line));
+            }
             let cols = Lines::of(b, &(0..n), &(0..k), kernel.codes[1]);
             kernel.pack[1](&cols, Strips { width, unit: lanes }, to_b);
             for j in (0..n).step_by(width) {
                 let cols = width.min(n - j);
                 let vectors = cols.div_ceil(lanes);
                 let padded = vectors * lanes;
-                for i in (0..m).step_by(height) {
-                    let rows = height.min(m - i);
-                    let compute = kernel.packed[vectors - 1][rows - 1];
+                for Range { start: i, end } in cut.tiles() {
+                    let rows = end - i;
+                    let compute = kernel.packed.get(vectors, rows);
                     let tile = Tile {
                         k: line,
                         a: to_a.add(i * line).cast_const(),
@@ -174,14 +174,17 @@ pub unsafe fn compute_packed<E: Copy, P: Copy, A: Copy>(
 /// # Safety
 /// The rows must exist.
 #[inline(always)]
-unsafe fn rows<T>(most: usize, m: usize, strip: &Tile<T, T>, compute: impl Fn(usize, &Tile<T, T>)) {
-    let (even, mut row, mut tile) = (tile_height(m, most), 0, *strip);
-    while row < m {
-        let height = even.min(m - row);
-        compute(height, &tile);
-        row += height;
-        tile.a = tile.a.wrapping_offset(height as isize * tile.a_row);
-        tile.c = tile.c.wrapping_offset(height as isize * tile.c_row);
+unsafe fn rows<T>(tiles: Tiles<T, T>, m: usize, strip: &Tile<T, T>, compute: impl Fn(usize, &Tile<T, T>)) {
+    let mut tile = *strip;
+    for (rows, most) in tiles.heights.cut(0..m).parts() {
+        let mut left = rows.len();
+        while left > 0 {
+            let height = most.min(left);
+            compute(height, &tile);
+            left -= height;
+            tile.a = tile.a.wrapping_offset(height as isize * tile.a_row);
+            tile.c = tile.c.wrapping_offset(height as isize * tile.c_row);
+        }
     }
 }
 

@@ -56,7 +56,7 @@ impl<S: PathSemiring> Graph<S> {
                 list.push((from as u32, to as u32, weight));
             }
         }
-        list.sort_by_key(|&(from, to, _)| (from, to));
+        sort(&mut list);
         list.dedup_by(|next, first| {
             let same = (next.0, next.1) == (first.0, first.1);
             if same {
@@ -159,6 +159,11 @@ impl<S: PathSemiring> Graph<S> {
     pub(crate) fn gains(&self) -> bool {
         self.edges.iter().any(|&(_, weight)| S::improves(weight, S::ONE))
     }
+}
+
+/// Sorts edges by their vertices. The code is long, and the same for all semirings on a type.
+fn sort<T>(edges: &mut [(u32, u32, T)]) {
+    edges.sort_by_key(|&(from, to, _)| (from, to));
 }
 
 fn outside<S: PathSemiring>(row: usize, col: usize, weight: S::Weight) -> Error {

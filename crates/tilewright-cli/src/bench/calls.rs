@@ -17,10 +17,9 @@ use crate::{
 use serde::Serialize;
 use std::{cell::RefCell, time::Instant};
 use tilewright::{
-    Element, Error, Layout, MatRef, Matrix, Semiring,
-    cuda::{Competitor, DeviceMatrix, DeviceMut, DeviceProduct, DeviceRef, Engine, Timing},
+    DynMatrix, DynRef, Error, Layout,
+    cuda::{Competitor, DeviceMut, DeviceProduct, DeviceRef, Engine, Timing},
     plan::Query,
-    semiring::Visit,
 };
 use tilewright_kernels::Batch;
 
@@ -85,7 +84,7 @@ pub fn run(
         for &order in &asked.orders {
             terminal::note(common, "bench", &table::product(size, order));
             let case = asked.case(size, order, asked.data)?;
-            let rows = case.visit(Measure { device, batch, case: &case, size, order })??;
+            let rows = measure(device, batch, &case, (size, order))?;
             match common.format {
                 Format::Table => print(&rows.iter().map(line).collect::<String>())?,
                 Format::Csv => print(&rows.iter().map(csv).collect::<String>())?,
@@ -124,14 +123,6 @@ fn csv(row: &Row) -> String {
     format!("{m},{n},{k},{order},{batch},{contender},{host_seconds},{total_seconds},{device_seconds}\n")
 }
 
-struct Measure<'a> {
-    device: &'a Device,
-    batch: usize,
-    case: &'a Case,
-    size: Size,
-    order: Order,
-}
-
 /// What is called, by its name.
 struct Contender<'a> {
     name: &'static str,
@@ -142,63 +133,61 @@ struct Contender<'a> {
     total: Vec<f64>,
 }
 
-impl Visit for Measure<'_> {
-    type Output = Result<Vec<Row>, Failure>;
-
-    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let Self { device: Device { engine, cublas, pace, .. }, batch, case, size, order } = self;
-        let (Size { m, n, k }, count) = (size, batch);
-        let (a, b) = case.operands::<S::Elem>()?;
-        let Query { semiring, own, .. } = case.query()?;
-        // A contender that writes nothing must not find the right result there.
-        let wrong = Matrix::filled(count * m, n, S::finish(S::ZERO))?;
-        let set = RefCell::new(Set::<S::Elem, S::Out> {
-            a: uploaded(engine, a, count)?,
-            b: uploaded(engine, b, count)?,
-            c: engine.upload(wrong.as_ref())?,
-        });
-        let apart = |rows, cols| if count > 1 { (rows * cols) as isize } else { 0 };
-        let batch = Batch { count, a: apart(m, k), b: apart(k, n), c: apart(m, n) };
-        let product = own.map_or(DeviceProduct::new(semiring), DeviceProduct::with_own).batch(batch);
-        let multiply = || {
-            let Set { a, b, c } = &mut *set.borrow_mut();
-            let a = DeviceRef::from(&*a).window(0, 0, m, k)?;
-            let b = DeviceRef::from(&*b).window(0, 0, k, n)?;
-            engine.multiply(&product, a, b, DeviceMut::from(c).window(0, 0, m, n)?).map(drop)
-        };
-        let mut contenders = vec![Contender::new("tilewright", multiply)];
-        if let Some([cublas, _]) = cublas {
-            let (library, set) = (Library::Cublas(cublas), &set);
-            contenders.push(Contender::new(CUBLAS, move || library.run(&mut set.borrow_mut())));
-        }
-        for contender in &mut contenders {
-            set.borrow_mut().c = engine.upload(wrong.as_ref())?;
-            (contender.call)()?;
-            let c = set.borrow().c.to_matrix()?;
-            for first in [0, (count - 1) * m] {
-                let one = Matrix::copy_of(c.as_ref().window(first, 0, m, n)?)?;
-                if let Some(fault) = case.fault(&one.into())? {
-                    let what = format!("{} computes a wrong result at {m}x{n}x{k}: {fault}", contender.name);
-                    return Err(Failure::Check { what, hint: "see `tilewright doctor`".into() });
-                }
+fn measure(
+    device: &Device,
+    batch: usize,
+    case: &Case,
+    (size, order): (Size, Order),
+) -> Result<Vec<Row>, Failure> {
+    let Device { engine, cublas, pace, .. } = device;
+    let (Size { m, n, k }, count) = (size, batch);
+    let [a, b] = case.views();
+    let Query { semiring, own, .. } = case.query()?;
+    let wrong = case.wrong_result(count * m, n)?;
+    let copies = if count == 1 { None } else { Some([below_itself(a, count)?, below_itself(b, count)?]) };
+    let [a, b] = copies.as_ref().map_or([a, b], |copies| copies.each_ref().map(DynMatrix::as_ref));
+    let set = RefCell::new(Set::new(engine, [a, b, wrong.as_ref()])?);
+    let apart = |rows, cols| if count > 1 { (rows * cols) as isize } else { 0 };
+    let batch = Batch { count, a: apart(m, k), b: apart(k, n), c: apart(m, n) };
+    let product = own.map_or(DeviceProduct::new(semiring), DeviceProduct::with_own).batch(batch);
+    let multiply = || {
+        let Set { a, b, c } = &mut *set.borrow_mut();
+        let a = DeviceRef::from(&*a).window(0, 0, m, k)?;
+        let b = DeviceRef::from(&*b).window(0, 0, k, n)?;
+        engine.multiply(&product, a, b, DeviceMut::from(c).window(0, 0, m, n)?).map(drop)
+    };
+    let mut contenders = vec![Contender::new("tilewright", multiply)];
+    if let Some([cublas, _]) = cublas {
+        let (library, set) = (Library::Cublas(cublas), &set);
+        contenders.push(Contender::new(CUBLAS, move || library.run(&mut set.borrow_mut())));
+    }
+    for contender in &mut contenders {
+        set.borrow_mut().c = engine.upload_dyn(wrong.as_ref())?;
+        (contender.call)()?;
+        let c = set.borrow().result()?;
+        for first in [0, (count - 1) * m] {
+            let one = c.as_ref().window(first, 0, m, n)?.to_matrix()?;
+            if let Some(fault) = case.fault(&one)? {
+                let what = format!("{} computes a wrong result at {m}x{n}x{k}: {fault}", contender.name);
+                return Err(Failure::Check { what, hint: "see `tilewright doctor`".into() });
             }
         }
-        for _ in 0..pace.samples {
-            contenders.iter_mut().try_for_each(|contender| contender.round(engine))?;
-        }
-        let on_device = |contender: &mut Contender<'_>| -> Result<f64, Error> {
-            let run = Box::new(|_| (contender.call)());
-            let timings = engine.race(&mut [Competitor { name: String::new(), run }], *pace)?;
-            Ok(timings.first().map_or(f64::NAN, Timing::median))
-        };
-        let row = |mut contender: Contender<'_>| -> Result<Row, Failure> {
-            let device_seconds = on_device(&mut contender)?;
-            let [host_seconds, total_seconds] = [contender.host, contender.total].map(median);
-            let (contender, order) = (contender.name, order.name());
-            Ok(Row { m, n, k, order, batch: count, contender, host_seconds, total_seconds, device_seconds })
-        };
-        contenders.into_iter().map(row).collect()
     }
+    for _ in 0..pace.samples {
+        contenders.iter_mut().try_for_each(|contender| contender.round(engine))?;
+    }
+    let on_device = |contender: &mut Contender<'_>| -> Result<f64, Error> {
+        let run = Box::new(|_| (contender.call)());
+        let timings = engine.race(&mut [Competitor { name: String::new(), run }], *pace)?;
+        Ok(timings.first().map_or(f64::NAN, Timing::median))
+    };
+    let row = |mut contender: Contender<'_>| -> Result<Row, Failure> {
+        let device_seconds = on_device(&mut contender)?;
+        let [host_seconds, total_seconds] = [contender.host, contender.total].map(median);
+        let (contender, order) = (contender.name, order.name());
+        Ok(Row { m, n, k, order, batch: count, contender, host_seconds, total_seconds, device_seconds })
+    };
+    contenders.into_iter().map(row).collect()
 }
 
 impl<'a> Contender<'a> {
@@ -227,18 +216,14 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// A matrix on the device, several times below itself.
-fn uploaded<T: Element>(
-    engine: &Engine,
-    matrix: MatRef<'_, T>,
-    count: usize,
-) -> Result<DeviceMatrix<T>, Error> {
-    if count == 1 {
-        return engine.upload(matrix);
+/// A matrix several times below itself, by rows.
+fn below_itself(matrix: DynRef<'_>, count: usize) -> Result<DynMatrix, Error> {
+    let Layout { rows, cols, .. } = matrix.layout();
+    let mut all = DynMatrix::zeros(matrix.dtype(), count * rows, cols)?;
+    for copy in 0..count {
+        all.as_mut().window(copy * rows, 0, rows, cols)?.copy_from(matrix)?;
     }
-    let layout = Layout::row_major(count * matrix.rows(), matrix.cols());
-    let elements = (0..count).flat_map(|_| matrix.iter()).collect();
-    engine.upload(Matrix::from_vec(elements, layout)?.as_ref())
+    Ok(all)
 }
 
 fn median(mut seconds: Vec<f64>) -> f64 {

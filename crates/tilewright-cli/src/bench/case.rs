@@ -5,8 +5,8 @@ use crate::{
     product::AnyProduct,
 };
 use tilewright::{
-    DType, DynMatrix, DynMut, DynRef, E4m3, E5m2, Element, Error, ErrorKind, Joining, MatRef, Math, Matrix,
-    Options, Report, SemiringId, bf16, f16,
+    DType, DynMatrix, DynMut, DynRef, E4m3, E5m2, Element, Error, Joining, Math, Matrix, Options, Report,
+    Semiring, SemiringId, bf16, f16,
     plan::{Query, Results, Work},
     semiring::Visit,
 };
@@ -56,13 +56,8 @@ impl Case {
         self.stored[0].dtype()
     }
 
-    /// Calls `visitor` with the type of a built-in semiring on elements and results of these types: for a text plus-times.
-    pub fn visit<V: Visit>(&self, visitor: V) -> Result<V::Output, Error> {
-        self.types().visit_giving(self.dtype(), self.output, visitor)
-    }
-
     /// A and B.
-    fn views(&self) -> [DynRef<'_>; 2] {
+    pub fn views(&self) -> [DynRef<'_>; 2] {
         let [a, b] = self.stored.each_ref().map(DynMatrix::as_ref);
         let [a_by_columns, b_by_columns] = self.order.by_columns();
         [if a_by_columns { a.t() } else { a }, if b_by_columns { b.t() } else { b }]
@@ -84,6 +79,11 @@ impl Case {
         DynMatrix::zeros(self.output, a.layout().rows, b.layout().cols)
     }
 
+    /// So many results of no terms, for a text zeros. A contender that writes nothing must not find the right result there.
+    pub fn wrong_result(&self, rows: usize, cols: usize) -> Result<DynMatrix, Error> {
+        self.types().visit_giving(self.dtype(), self.output, OfNoTerms { rows, cols })?
+    }
+
     /// Computes it.
     pub fn write_to(&self, c: DynMut<'_>, options: Options<'_>) -> Result<Report, Error> {
         self.product()?.write_to(c, &options)
@@ -95,15 +95,6 @@ impl Case {
 
     pub fn work(&self) -> Result<Work, Error> {
         Ok(self.query()?.work())
-    }
-
-    /// A and B with their element type.
-    ///
-    /// # Errors
-    /// `dtype-mismatch` when `T` is not it.
-    pub fn operands<T: Element>(&self) -> Result<(MatRef<'_, T>, MatRef<'_, T>), Error> {
-        let [a, b] = self.views();
-        Ok((typed_view("A", a)?, typed_view("B", b)?))
     }
 
     /// What is wrong with a result, if anything.
@@ -119,9 +110,17 @@ impl Case {
     }
 }
 
-fn typed_view<'a, T: Element>(what: &'static str, m: DynRef<'a>) -> Result<MatRef<'a, T>, Error> {
-    let (expected, found) = (T::DTYPE, m.dtype());
-    m.typed().ok_or_else(|| ErrorKind::DTypeMismatch { what, expected, found }.into())
+/// Makes a matrix of results of no terms.
+struct OfNoTerms {
+    rows: usize,
+    cols: usize,
+}
+
+impl Visit for OfNoTerms {
+    type Output = Result<DynMatrix, Error>;
+    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
+        Ok(Matrix::filled(self.rows, self.cols, S::finish(S::ZERO))?.into())
+    }
 }
 
 /// Marsaglia's xorshift64.

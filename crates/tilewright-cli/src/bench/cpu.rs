@@ -4,15 +4,13 @@ use super::{
     case::Case,
     measured::{Measured, Outcome, Terms},
 };
-use crate::product::AnyProduct;
 use std::{
     cell::RefCell,
     time::{Duration, Instant},
 };
 use tilewright::{
-    Backend, Element, Error, ExpressionProduct, Isa, Matrix, Options, Product, Ran, Semiring,
+    Backend, Error, Isa, Options, Ran,
     cuda::{Competitor, Timing},
-    semiring::Visit,
 };
 
 /// An instruction set with a number of threads.
@@ -66,12 +64,7 @@ pub fn measure(case: &Case, contenders: &[Contender], rounds: usize) -> Result<V
         }
         checked.push(one);
     }
-    let race = Race { case, contenders: &able, rounds };
-    let timings = match case.product()? {
-        AnyProduct::Own(product) => race.own(&product)?,
-        AnyProduct::BuiltIn(_) => case.visit(race)??,
-    };
-    let mut timings = timings.into_iter();
+    let mut timings = time(case, &able, rounds)?.into_iter();
     let mut outcome = |fault: Option<String>| match fault {
         Some(fault) => Some(Outcome::Wrong(fault)),
         None => timings.next().map(Outcome::Timed),
@@ -105,43 +98,17 @@ fn check(case: &Case, contender: &Contender) -> Result<Checked, Error> {
     Ok(Checked { isa: contender.isa, threads: report.threads, terms, fault: case.fault(&c)? })
 }
 
-struct Race<'a> {
-    case: &'a Case,
-    contenders: &'a [Contender],
-    rounds: usize,
-}
-
-impl Race<'_> {
-    fn own(self, product: &ExpressionProduct<'_>) -> Result<Vec<Timing>, Error> {
-        let c = RefCell::new(self.case.result()?);
-        let mut competitors = Vec::new();
-        for contender in self.contenders {
-            let (options, c) = (contender.options(), &c);
-            competitors.push(Competitor {
-                name: contender.isa.to_string(),
-                run: Box::new(move |_| product.write_to(c.borrow_mut().as_mut(), &options).map(|_| ())),
-            });
-        }
-        race(&mut competitors, self.rounds)
+fn time(case: &Case, contenders: &[Contender], rounds: usize) -> Result<Vec<Timing>, Error> {
+    let (product, c) = (case.product()?, RefCell::new(case.result()?));
+    let mut competitors = Vec::new();
+    for contender in contenders {
+        let (options, product, c) = (contender.options(), &product, &c);
+        competitors.push(Competitor {
+            name: contender.isa.to_string(),
+            run: Box::new(move |_| product.write_to(c.borrow_mut().as_mut(), &options).map(|_| ())),
+        });
     }
-}
-
-impl Visit for Race<'_> {
-    type Output = Result<Vec<Timing>, Error>;
-
-    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let (a, b) = self.case.operands::<S::Elem>()?;
-        let c = RefCell::new(Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?);
-        let mut competitors = Vec::new();
-        for contender in self.contenders {
-            let (product, c) = (Product::<S>::new(a, b)?.options(contender.options()), &c);
-            competitors.push(Competitor {
-                name: contender.isa.to_string(),
-                run: Box::new(move |_| product.write_to(c.borrow_mut().as_mut()).map(|_| ())),
-            });
-        }
-        race(&mut competitors, self.rounds)
-    }
+    race(&mut competitors, rounds)
 }
 
 /// The length of a sample; short products are repeated to fill it.

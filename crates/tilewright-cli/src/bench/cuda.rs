@@ -9,10 +9,11 @@ use super::{
 use crate::bounds::Bounds;
 use std::cell::RefCell;
 use tilewright::{
-    Backend, Element, Error, Matrix, Semiring,
-    cuda::{Competitor, Cublas, CublasLt, DeviceMatrix, Engine, Pace, Prepared, sets_beyond_cache},
+    Backend, DynMatrix, DynRef, Error,
+    cuda::{
+        Competitor, Cublas, CublasLt, DeviceRef, DynDeviceMatrix, Engine, Pace, Prepared, sets_beyond_cache,
+    },
     plan::Query,
-    semiring::Visit,
 };
 use tilewright_kernels::{Family, Form, Kernel, Launch, Recipe, Request, Role, Variant, kernels, select};
 
@@ -58,104 +59,22 @@ fn name(recipe: &Recipe) -> String {
 impl Device {
     /// Checks every contender, and times those that are right, in turn.
     pub fn measure(&mut self, asked: &Resolved, case: &Case) -> Result<Vec<Measured>, Error> {
-        case.visit(Measure { device: self, asked, case })?
-    }
-}
-
-struct Measure<'a> {
-    device: &'a mut Device,
-    asked: &'a Resolved,
-    case: &'a Case,
-}
-
-/// Matrices of one product.
-pub struct Set<T: Element, U: Element> {
-    pub a: DeviceMatrix<T>,
-    pub b: DeviceMatrix<T>,
-    pub c: DeviceMatrix<U>,
-}
-
-impl<T: Element, U: Element> Set<T, U> {
-    fn bytes(&self) -> u64 {
-        [self.a.bytes(), self.b.bytes(), self.c.bytes()].iter().map(|&bytes| bytes as u64).sum()
-    }
-}
-
-/// Something to run on such matrices.
-enum Runner<'a> {
-    Kernel(Box<Prepared>),
-    Library(Library<'a>),
-}
-
-impl Runner<'_> {
-    fn run<T: Element, U: Element>(&self, set: &mut Set<T, U>) -> Result<(), Error> {
-        match self {
-            Self::Kernel(prepared) => prepared.run(&set.a, &set.b, &mut set.c),
-            Self::Library(library) => library.run(set),
-        }
-    }
-
-    fn resources(&self, engine: &Engine) -> Result<Option<Resources>, Error> {
-        let Self::Kernel(prepared) = self else { return Ok(None) };
-        // Others prepare operands, or join parts of sums.
-        let recipe = prepared.recipe();
-        let product = recipe.launches().iter().position(|launch| launch.role() == Role::Product);
-        let Some(index) = product else { return Ok(None) };
-        Ok(prepared.kernels()?.get(index).map(|kernel| {
-            let threads = kernel.block.iter().product::<u32>() * kernel.blocks_per_multiprocessor;
-            let all = engine.device().threads_per_multiprocessor.max(1);
-            let occupancy = f64::from(threads) / f64::from(all);
-            Resources { registers: kernel.attributes.registers, occupancy }
-        }))
-    }
-
-    /// What bounds it, where it is the program that counts are known of.
-    fn bounds(&self, engine: &Engine, query: &Query) -> Option<Bounds> {
-        let Self::Kernel(prepared) = self else { return None };
-        let recipe = prepared.recipe();
-        let found = Bounds::of(recipe.kernel(), &engine.gpu(), query)?;
-        let is_it = |launch: &Launch| launch.program().name() == found.program;
-        recipe.launches().iter().any(is_it).then_some(found)
-    }
-
-    fn workspace(&self) -> Option<u64> {
-        match self {
-            Self::Kernel(prepared) => Some(prepared.recipe().workspaces().iter().sum()),
-            Self::Library(library) => library.workspace(),
-        }
-    }
-
-    fn algorithms(&self) -> Option<usize> {
-        match self {
-            Self::Kernel(_) => None,
-            Self::Library(library) => library.algorithms(),
-        }
-    }
-}
-
-impl Visit for Measure<'_> {
-    type Output = Result<Vec<Measured>, Error>;
-
-    fn visit<S: Semiring<Acc: Element, Elem: Element, Out: Element>>(self) -> Self::Output {
-        let Self { device: Device { engine, cublas, cublaslt, pace }, asked, case } = self;
+        let Self { engine, cublas, cublaslt, pace } = self;
         let (engine, pace) = (&*engine, *pace);
-        let (a, b) = case.operands::<S::Elem>()?;
+        let [a, b] = case.views();
         let query = case.query()?;
         let Query { problem, semiring, own, dtype, output, math, .. } = query;
         let variant = Variant { own, ..Variant::new(semiring, dtype) }.giving(output);
         let request = Request { math, gpu: engine.gpu(), ..Request::of(problem, variant) };
-        // A contender that writes nothing must not find the right result there.
-        let wrong = Matrix::filled(a.rows(), b.cols(), S::finish(S::ZERO))?;
-        let set = || -> Result<Set<S::Elem, S::Out>, Error> {
-            Ok(Set { a: engine.upload(a)?, b: engine.upload(b)?, c: engine.upload(wrong.as_ref())? })
-        };
+        let wrong = case.wrong_result(a.layout().rows, b.layout().cols)?;
+        let set = || Set::new(engine, [a, b, wrong.as_ref()]);
         let count = sets_beyond_cache(query.work().bytes as u64, engine.device().l2_cache);
         let sets = RefCell::new((0..count).map(|_| set()).collect::<Result<Vec<_>, _>>()?);
         let fault = |runner: &Runner<'_>| -> Result<Option<String>, Error> {
             let set = &mut sets.borrow_mut()[0];
-            set.c = engine.upload(wrong.as_ref())?;
+            set.c = engine.upload_dyn(wrong.as_ref())?;
             runner.run(set)?;
-            case.fault(&set.c.to_matrix()?.into())
+            case.fault(&set.result()?)
         };
 
         let mut entries = Vec::new();
@@ -221,6 +140,81 @@ impl Visit for Measure<'_> {
             measured.extend(outcome.map(|outcome| Measured { resources, memory, algorithms, ..of(outcome) }));
         }
         Ok(measured)
+    }
+}
+
+/// Matrices of one product.
+pub struct Set {
+    pub a: DynDeviceMatrix,
+    pub b: DynDeviceMatrix,
+    pub c: DynDeviceMatrix,
+}
+
+impl Set {
+    /// Copies of these.
+    pub fn new(engine: &Engine, [a, b, c]: [DynRef<'_>; 3]) -> Result<Self, Error> {
+        Ok(Self { a: engine.upload_dyn(a)?, b: engine.upload_dyn(b)?, c: engine.upload_dyn(c)? })
+    }
+
+    /// C on the host.
+    pub fn result(&self) -> Result<DynMatrix, Error> {
+        DeviceRef::from(&self.c).to_matrix()
+    }
+
+    fn bytes(&self) -> u64 {
+        [self.a.bytes(), self.b.bytes(), self.c.bytes()].iter().map(|&bytes| bytes as u64).sum()
+    }
+}
+
+/// Something to run on such matrices.
+enum Runner<'a> {
+    Kernel(Box<Prepared>),
+    Library(Library<'a>),
+}
+
+impl Runner<'_> {
+    fn run(&self, set: &mut Set) -> Result<(), Error> {
+        match self {
+            Self::Kernel(prepared) => prepared.run(&set.a, &set.b, &mut set.c),
+            Self::Library(library) => library.run(set),
+        }
+    }
+
+    fn resources(&self, engine: &Engine) -> Result<Option<Resources>, Error> {
+        let Self::Kernel(prepared) = self else { return Ok(None) };
+        // Others prepare operands, or join parts of sums.
+        let recipe = prepared.recipe();
+        let product = recipe.launches().iter().position(|launch| launch.role() == Role::Product);
+        let Some(index) = product else { return Ok(None) };
+        Ok(prepared.kernels()?.get(index).map(|kernel| {
+            let threads = kernel.block.iter().product::<u32>() * kernel.blocks_per_multiprocessor;
+            let all = engine.device().threads_per_multiprocessor.max(1);
+            let occupancy = f64::from(threads) / f64::from(all);
+            Resources { registers: kernel.attributes.registers, occupancy }
+        }))
+    }
+
+    /// What bounds it, where it is the program that counts are known of.
+    fn bounds(&self, engine: &Engine, query: &Query) -> Option<Bounds> {
+        let Self::Kernel(prepared) = self else { return None };
+        let recipe = prepared.recipe();
+        let found = Bounds::of(recipe.kernel(), &engine.gpu(), query)?;
+        let is_it = |launch: &Launch| launch.program().name() == found.program;
+        recipe.launches().iter().any(is_it).then_some(found)
+    }
+
+    fn workspace(&self) -> Option<u64> {
+        match self {
+            Self::Kernel(prepared) => Some(prepared.recipe().workspaces().iter().sum()),
+            Self::Library(library) => library.workspace(),
+        }
+    }
+
+    fn algorithms(&self) -> Option<usize> {
+        match self {
+            Self::Kernel(_) => None,
+            Self::Library(library) => library.algorithms(),
+        }
     }
 }
 

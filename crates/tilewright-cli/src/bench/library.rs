@@ -1,10 +1,10 @@
 //! The vendor's libraries as contenders.
 
 use super::cuda::Set;
-use std::{any::Any, cell::RefCell, rc::Rc, time::Duration};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 use tilewright::{
     Element, Error, ErrorKind, bf16,
-    cuda::{Competitor, Cublas, CublasLt, Engine, LtElement, LtProduct, Pace, Timing},
+    cuda::{Competitor, Cublas, CublasElement, CublasLt, Engine, LtElement, LtProduct, Pace, Timing},
     f16,
 };
 
@@ -31,16 +31,11 @@ pub enum Library<'a> {
 }
 
 impl Library<'_> {
-    pub fn run<T: Element, U: Element>(&self, set: &mut Set<T, U>) -> Result<(), Error> {
-        let set: &mut dyn Any = set;
+    pub fn run(&self, set: &mut Set) -> Result<(), Error> {
         match self {
-            Self::Cublas(cublas) => match set.downcast_mut::<Set<f32, f32>>() {
-                Some(Set { a, b, c }) => cublas.product(a, b, c),
-                None => {
-                    let Set { a, b, c } = set.downcast_mut::<Set<f64, f64>>().ok_or_else(not_measured)?;
-                    cublas.product(a, b, c)
-                }
-            },
+            Self::Cublas(cublas) => blas::<f32>(cublas, set)
+                .or_else(|| blas::<f64>(cublas, set))
+                .unwrap_or_else(|| Err(not_measured())),
             Self::CublasLt(product, algorithm) => LT_TYPES
                 .iter()
                 .find_map(|types| (types.run)(product, *algorithm, set))
@@ -66,10 +61,10 @@ impl Library<'_> {
 }
 
 /// cuBLAS in its own workspace or in the one that it was given: more memory lets it pick another algorithm, which need not be faster.
-pub fn faster<'a, T: Element, U: Element>(
+pub fn faster<'a>(
     engine: &Engine,
     cublas: &'a [Cublas; 2],
-    sets: &RefCell<Vec<Set<T, U>>>,
+    sets: &RefCell<Vec<Set>>,
     pace: Pace,
 ) -> Result<Library<'a>, Error> {
     let best = quickest(engine, cublas.iter().map(Library::Cublas), sets, pace)?;
@@ -77,10 +72,10 @@ pub fn faster<'a, T: Element, U: Element>(
 }
 
 /// cuBLASLt by the algorithm that is the fastest of all that its heuristics name and that run.
-pub fn fastest<'a, T: Element, U: Element>(
+pub fn fastest<'a>(
     engine: &Engine,
     cublaslt: &'a CublasLt,
-    sets: &RefCell<Vec<Set<T, U>>>,
+    sets: &RefCell<Vec<Set>>,
     workspace: u64,
     pace: Pace,
 ) -> Result<Library<'a>, Error> {
@@ -95,10 +90,10 @@ pub fn fastest<'a, T: Element, U: Element>(
 }
 
 /// The winner of a short race.
-fn quickest<'a, T: Element, U: Element>(
+fn quickest<'a>(
     engine: &Engine,
     libraries: impl Iterator<Item = Library<'a>>,
-    sets: &RefCell<Vec<Set<T, U>>>,
+    sets: &RefCell<Vec<Set>>,
     pace: Pace,
 ) -> Result<Option<Library<'a>>, Error> {
     let (mut libraries, count) = (libraries.collect::<Vec<_>>(), sets.borrow().len());
@@ -122,8 +117,8 @@ type IfOfTypes<T> = Option<Result<T, Error>>;
 
 /// What cuBLASLt does with matrices of two types, those of operands and of results.
 struct LtTypes {
-    prepare: for<'a> fn(&'a CublasLt, &dyn Any, u64) -> IfOfTypes<LtProduct<'a>>,
-    run: fn(&LtProduct<'_>, usize, &mut dyn Any) -> IfOfTypes<()>,
+    prepare: for<'a> fn(&'a CublasLt, &Set, u64) -> IfOfTypes<LtProduct<'a>>,
+    run: fn(&LtProduct<'_>, usize, &mut Set) -> IfOfTypes<()>,
 }
 
 const fn lt_types<T: LtElement, O: Element>() -> LtTypes {
@@ -144,29 +139,27 @@ const LT_TYPES: [LtTypes; 7] = [
 fn run_lt<T: LtElement, O: Element>(
     product: &LtProduct<'_>,
     algorithm: usize,
-    set: &mut dyn Any,
+    set: &mut Set,
 ) -> IfOfTypes<()> {
-    let Set { a, b, c } = set.downcast_mut::<Set<T, O>>()?;
-    Some(product.run(algorithm, a, b, c))
+    Some(product.run(algorithm, set.a.typed::<T>()?, set.b.typed()?, set.c.typed_mut::<O>()?))
 }
 
-fn prepare<'a, T: Element, U: Element>(
-    cublaslt: &'a CublasLt,
-    set: &Set<T, U>,
-    workspace: u64,
-) -> Result<LtProduct<'a>, Error> {
-    let set: &dyn Any = set;
+fn blas<T: CublasElement>(cublas: &Cublas, set: &mut Set) -> IfOfTypes<()> {
+    Some(cublas.product(set.a.typed::<T>()?, set.b.typed()?, set.c.typed_mut()?))
+}
+
+fn prepare<'a>(cublaslt: &'a CublasLt, set: &Set, workspace: u64) -> Result<LtProduct<'a>, Error> {
     let prepared = LT_TYPES.iter().find_map(|types| (types.prepare)(cublaslt, set, workspace));
     prepared.unwrap_or_else(|| Err(not_measured()))
 }
 
 fn prepare_lt<'a, T: LtElement, O: Element>(
     cublaslt: &'a CublasLt,
-    set: &dyn Any,
+    set: &Set,
     workspace: u64,
 ) -> IfOfTypes<LtProduct<'a>> {
-    let Set { a, b, c } = set.downcast_ref::<Set<T, O>>()?;
-    Some(cublaslt.prepare([a, b], c, ALGORITHMS, workspace))
+    let operands = [set.a.typed::<T>()?, set.b.typed()?];
+    Some(cublaslt.prepare(operands, set.c.typed::<O>()?, ALGORITHMS, workspace))
 }
 
 fn not_measured() -> Error {

@@ -39,6 +39,8 @@ pub fn prefetch_to_write<T>(p: *const T) {
 pub trait Lanes: Copy {
     type T: Copy + 'static;
     const LEN: usize;
+    /// Whether loops of micro-kernels are unrolled.
+    const UNROLLS: bool = true;
 
     /// # Safety
     /// The instruction set must be available.

@@ -22,6 +22,8 @@ macro_rules! array {
         impl Lanes for Array<$t> {
             type T = $t;
             const LEN: usize = LEN;
+            // Few processors take this path, and unrolled it would be a tenth of the library.
+            const UNROLLS: bool = false;
             #[inline(always)]
             unsafe fn splat(x: $t) -> Self { Self([x; LEN]) }
             #[inline(always)]

@@ -6,7 +6,7 @@ use super::{
     doubtful,
     exact::{Again, COLS, ROWS},
     finish::Joined,
-    real::{Loops, Real},
+    real::{Loops, Real, run},
     vectors::{Extreme, MOST, factor, is_sure, result, shift},
 };
 use crate::{
@@ -82,7 +82,7 @@ impl<T: Real, V: FloatLanes<T = T>> Loops for Part<'_, T, V> {
                     region.factors_of_a(&rows, &mut scales);
                     let mut first = 0;
                     while first < cols.len() {
-                        region.strip::<FUSED>(&rows, &scales, &cols, first);
+                        region.strip(&rows, &scales, &cols, first);
                         first += region.width;
                     }
                 }
@@ -183,27 +183,21 @@ impl<T: Real, V: FloatLanes<T = T>> Region<'_, T, V> {
 
     /// C in the strip that begins at column `first` of `cols`.
     #[inline(always)]
-    unsafe fn strip<const FUSED: bool>(
-        &self,
-        rows: &Range<usize>,
-        scales: &[(T, T); NEAR],
-        cols: &Range<usize>,
-        first: usize,
-    ) {
+    unsafe fn strip(&self, rows: &Range<usize>, scales: &[(T, T); NEAR], cols: &Range<usize>, first: usize) {
         let (again, k) = (self.again, self.again.a.cols());
         let (padded, width) = (self.strip_width(first, cols.len()), self.width.min(cols.len() - first));
-        let tiles = self.tiles[padded / V::LEN - 1];
         let mut doubts = Doubts { columns: [[0; ROWS]; GROUPS], any: false };
         // Columns whose results are written as they are, in whole vectors.
         let is_plain = !again.joins && again.c.layout().col_stride == 1;
         let plain = if is_plain { width / V::LEN * V::LEN } else { 0 };
         let (bests, spans) = unsafe { (self.memory.best.add(first), self.memory.span.add(first)) };
         let least = unsafe { V::splat(self.least) };
-        let mut tile = 0;
-        while tile < rows.len() {
-            let height = tiles.len().min(rows.len() - tile);
+        let (cut, mut number) = (self.tiles.heights.cut(0..rows.len()), 0);
+        while number < cut.count() {
+            let Range { start: tile, end } = cut.tile(number);
+            let height = end - tile;
             unsafe {
-                tiles[height - 1](&Tile {
+                self.tiles.get(padded / V::LEN, height)(&Tile {
                     k,
                     a: self.row(tile),
                     a_row: self.row as isize,
@@ -230,15 +224,14 @@ impl<T: Real, V: FloatLanes<T = T>> Region<'_, T, V> {
                             result.store(line.add(v));
                         } else {
                             let count = V::LEN.min(width - v);
-                            let bits =
-                                apart::<T, V, FUSED>(again, (to.0, to.1 + v), count, result, (scale.0, best));
+                            let bits = apart::<T, V>(again, (to.0, to.1 + v), count, result, (scale.0, best));
                             doubts.add(i, v, bits);
                         }
                         v += V::LEN;
                     }
                 }
             }
-            tile += height;
+            number += 1;
         }
         doubts.settle(again, rows.start, cols.start + first);
     }
@@ -296,14 +289,22 @@ impl<T: Real> Lines<T> {
 /// They must be readable, and the instruction set of `V` available.
 #[inline(always)]
 unsafe fn some<T: Real, V: FloatLanes<T = T>>(from: *const T, stride: isize, count: usize) -> V {
-    let mut elements = [T::BOTTOM; MOST];
     // SAFETY: as the caller guarantees.
-    unsafe {
-        for (l, element) in elements[..V::LEN].iter_mut().enumerate().take(count) {
-            *element = *from.offset(l as isize * stride);
-        }
-        V::load(elements.as_ptr())
+    unsafe { V::load(elements(from, stride, V::LEN.min(count)).as_ptr()) }
+}
+
+/// These elements, and "absent" ones. Compiled once, and not into every loop.
+///
+/// # Safety
+/// They must be readable.
+#[inline(never)]
+unsafe fn elements<T: Real>(from: *const T, stride: isize, count: usize) -> [T; MOST] {
+    let mut elements = [T::BOTTOM; MOST];
+    for (l, element) in elements.iter_mut().enumerate().take(count) {
+        // SAFETY: as the caller guarantees.
+        *element = unsafe { *from.offset(l as isize * stride) };
     }
+    elements
 }
 
 /// Writes results one by one, from element `to` of C on, and tells which of them must be computed again: a bit each.
@@ -311,7 +312,7 @@ unsafe fn some<T: Real, V: FloatLanes<T = T>>(from: *const T, stride: isize, cou
 /// # Safety
 /// The elements must exist, no other thread may use them, and the instruction set of `V` must be available.
 #[inline(always)]
-unsafe fn apart<T: Real, V: FloatLanes<T = T>, const FUSED: bool>(
+unsafe fn apart<T: Real, V: FloatLanes<T = T>>(
     again: &Again<'_, T>,
     to: (usize, usize),
     count: usize,
@@ -323,13 +324,31 @@ unsafe fn apart<T: Real, V: FloatLanes<T = T>, const FUSED: bool>(
     unsafe {
         result.store(results.as_mut_ptr());
         best.1.store(columns.as_mut_ptr());
+        write_apart(again, to, count, results, (best.0, &columns))
+    }
+}
+
+/// As [`apart`], compiled once and not into every loop.
+///
+/// # Safety
+/// The elements must exist, and no other thread may use them.
+#[inline(never)]
+unsafe fn write_apart<T: Real>(
+    again: &Again<'_, T>,
+    to: (usize, usize),
+    count: usize,
+    mut results: [T; MOST],
+    best: (T, &[T; MOST]),
+) -> u64 {
+    // SAFETY: as the caller guarantees.
+    unsafe {
         let sure = results;
         if again.joins {
             let mut old = [T::NIL; MOST];
             for (l, old) in old.iter_mut().enumerate().take(count) {
                 *old = again.c.get(to.0, to.1 + l);
             }
-            Joined { results: &mut results[..count], old: &old }.run::<FUSED>();
+            run(Joined { results: &mut results[..count], old: &old }, again.isa);
         }
         let mut doubts = 0;
         for l in 0..count {
@@ -337,7 +356,7 @@ unsafe fn apart<T: Real, V: FloatLanes<T = T>, const FUSED: bool>(
                 again.c.set(to.0, to.1 + l, results[l]);
                 continue;
             }
-            match doubtful(again, (to.0, to.1 + l), [best.0, columns[l]]) {
+            match doubtful(again, (to.0, to.1 + l), [best.0, best.1[l]]) {
                 Some(sum) => again.set(to.0, to.1 + l, sum),
                 None => doubts |= 1 << l,
             }

@@ -5,7 +5,7 @@ use super::stream::Stream;
 use super::transfer::{Transfer, transfer};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use tilewright_core::{DType, DynMatrix, DynMut, DynRef, Element, Error, ErrorKind, Layout, MatMut, Matrix};
 
@@ -24,6 +24,7 @@ pub struct DynDeviceMatrix {
 
 /// A [`DynDeviceMatrix`] whose element type is known at compile time.
 #[derive(Debug)]
+#[repr(transparent)]
 pub struct DeviceMatrix<T> {
     erased: DynDeviceMatrix,
     element: PhantomData<T>,
@@ -125,6 +126,18 @@ impl DynDeviceMatrix {
     /// the engine's work: let that wait for theirs before, by [`Engine::wait_for`](crate::Engine::wait_for).
     pub fn address(&self) -> u64 {
         self.memory.address() + (self.origin * self.dtype.size()) as u64
+    }
+
+    /// The same matrix with its element type, if that is `T`.
+    pub fn typed<T: Element>(&self) -> Option<&DeviceMatrix<T>> {
+        // SAFETY: a matrix with a type at compile time is laid out as this one, and the type is right.
+        (self.dtype == T::DTYPE).then(|| unsafe { &*ptr::from_ref(self).cast() })
+    }
+
+    /// As [`typed`](Self::typed), to write to.
+    pub fn typed_mut<T: Element>(&mut self) -> Option<&mut DeviceMatrix<T>> {
+        // SAFETY: as above.
+        (self.dtype == T::DTYPE).then(|| unsafe { &mut *ptr::from_mut(self).cast() })
     }
 
     /// The largest power of two, up to 256, that divides that address.

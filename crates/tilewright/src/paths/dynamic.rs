@@ -122,7 +122,7 @@ impl<'a> DynPaths<'a> {
     /// # Errors
     /// As [`Paths::plan`].
     pub fn plan(&self) -> Result<Plan, Error> {
-        self.visit(PlanTask)
+        self.typed()?.plan()
     }
 
     /// As [`Paths::distances`].
@@ -130,7 +130,7 @@ impl<'a> DynPaths<'a> {
     /// # Errors
     /// As [`Paths::distances`]; `conversion` for an edge whose weight the type cannot hold.
     pub fn distances(&self) -> Result<Solution, Error> {
-        self.visit(DistancesTask)
+        self.typed()?.distances()
     }
 
     /// As [`Paths::with_predecessors`].
@@ -138,7 +138,7 @@ impl<'a> DynPaths<'a> {
     /// # Errors
     /// As [`Paths::with_predecessors`], and [`DynPaths::distances`].
     pub fn with_predecessors(&self) -> Result<Solution, Error> {
-        self.visit(PredecessorsTask)
+        self.typed()?.with_predecessors()
     }
 
     /// As [`Paths::with_last_stops`].
@@ -146,7 +146,7 @@ impl<'a> DynPaths<'a> {
     /// # Errors
     /// As [`Paths::with_last_stops`], and [`DynPaths::distances`].
     pub fn with_last_stops(&self) -> Result<(DynMatrix, Matrix<u32>), Error> {
-        self.visit(LastStopsTask)
+        self.typed()?.with_last_stops()
     }
 
     /// As [`Paths::check_cycles`].
@@ -154,7 +154,7 @@ impl<'a> DynPaths<'a> {
     /// # Errors
     /// As [`Paths::check_cycles`], and [`DynPaths::distances`].
     pub fn check_cycles(&self) -> Result<(), Error> {
-        self.visit(CyclesTask)
+        self.typed()?.check_cycles()
     }
 
     /// As [`Paths::route`].
@@ -162,7 +162,7 @@ impl<'a> DynPaths<'a> {
     /// # Errors
     /// As [`Paths::route`], and [`DynPaths::distances`].
     pub fn route(&self, from: usize, to: usize) -> Result<Option<Route>, Error> {
-        self.visit(RouteTask { from, to })
+        self.typed()?.route(from, to)
     }
 
     /// The weights of the edges of a route, one after another, and of the route; `None` where two stops have no edge between them.
@@ -170,29 +170,11 @@ impl<'a> DynPaths<'a> {
     /// # Errors
     /// As [`DynPaths::distances`].
     pub fn weights(&self, stops: &[usize]) -> Result<Option<(Vec<Value>, Value)>, Error> {
-        self.visit(WeightsTask { stops })
+        self.typed()?.weights(stops)
     }
 
-    fn visit<T: Task>(&self, task: T) -> Result<T::Output, Error> {
-        with_types(self.semiring, self.dtype, OnTypes { paths: self, task })
-    }
-
-    fn run<S: PathSemiring, T: Task>(&self, task: T) -> Result<T::Output, Error> {
-        let graph;
-        let mut paths = match self.weights {
-            Weights::Dense(w) => {
-                let (expected, found) = (S::Weight::DTYPE, w.dtype());
-                let typed: Option<MatRef<'_, S::Weight>> = w.typed();
-                Paths::<S>::new(typed.ok_or(ErrorKind::DTypeMismatch { what: "W", expected, found })?)?
-            }
-            Weights::Edges { vertices, edges } => {
-                graph = self.graph::<S>(vertices, edges)?;
-                Paths::of_graph(&graph)
-            }
-        };
-        paths = paths.method(self.method).options(self.options);
-        paths = self.device.map_or(paths, |device| paths.device(device));
-        task.run(self.steps.map_or(paths, |most| paths.steps(most)), self)
+    fn typed(&self) -> Result<Box<dyn AnyPaths + '_>, Error> {
+        with_types(self.semiring, self.dtype, WithTypes(self))
     }
 
     /// Infinite weights are absent edges, in integers, too.
@@ -292,91 +274,86 @@ impl Visit for Close<'_> {
     }
 }
 
-struct OnTypes<'p, 'a, T> {
-    paths: &'p DynPaths<'a>,
-    task: T,
+/// Paths whose types are forgotten: they are found once, and not for each question.
+trait AnyPaths {
+    fn plan(&self) -> Result<Plan, Error>;
+    fn distances(&self) -> Result<Solution, Error>;
+    fn with_predecessors(&self) -> Result<Solution, Error>;
+    fn with_last_stops(&self) -> Result<(DynMatrix, Matrix<u32>), Error>;
+    fn check_cycles(&self) -> Result<(), Error>;
+    fn route(&self, from: usize, to: usize) -> Result<Option<Route>, Error>;
+    fn weights(&self, stops: &[usize]) -> Result<Option<(Vec<Value>, Value)>, Error>;
 }
 
-impl<T: Task> Visit for OnTypes<'_, '_, T> {
-    type Output = T::Output;
-    fn visit<S: PathSemiring>(self) -> Result<T::Output, Error> {
-        self.paths.run::<S, T>(self.task)
+struct WithTypes<'p, 'a>(&'p DynPaths<'a>);
+
+impl<'p> Visit for WithTypes<'p, '_> {
+    type Output = Box<dyn AnyPaths + 'p>;
+    fn visit<S: PathSemiring>(self) -> Result<Self::Output, Error> {
+        let all = self.0;
+        let source = match all.weights {
+            Weights::Dense(w) => {
+                let (expected, found) = (S::Weight::DTYPE, w.dtype());
+                let typed: Option<MatRef<'_, S::Weight>> = w.typed();
+                Source::Dense(typed.ok_or(ErrorKind::DTypeMismatch { what: "W", expected, found })?)
+            }
+            Weights::Edges { vertices, edges } => Source::Graph(all.graph::<S>(vertices, edges)?),
+        };
+        Ok(Box::new(Typed { all, source }))
     }
 }
 
-/// Something to do with paths whose types are known.
-trait Task {
-    type Output;
-    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, all: &DynPaths<'_>) -> Result<Self::Output, Error>;
+enum Source<'p, S: PathSemiring> {
+    Dense(MatRef<'p, S::Weight>),
+    Graph(Graph<S>),
 }
 
-struct PlanTask;
+struct Typed<'p, 'a, S: PathSemiring> {
+    all: &'p DynPaths<'a>,
+    source: Source<'p, S>,
+}
 
-impl Task for PlanTask {
-    type Output = Plan;
-    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Plan, Error> {
-        paths.plan()
+impl<S: PathSemiring> Typed<'_, '_, S> {
+    fn paths(&self) -> Result<Paths<'_, S>, Error> {
+        let paths = match &self.source {
+            Source::Dense(w) => Paths::<S>::new(*w)?,
+            Source::Graph(graph) => Paths::of_graph(graph),
+        };
+        let paths = paths.method(self.all.method).options(self.all.options);
+        let paths = self.all.device.map_or(paths, |device| paths.device(device));
+        Ok(self.all.steps.map_or(paths, |most| paths.steps(most)))
     }
 }
 
-struct DistancesTask;
-
-impl Task for DistancesTask {
-    type Output = Solution;
-    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Solution, Error> {
-        Ok(Solution::of(paths.distances()?.into()))
+impl<S: PathSemiring> AnyPaths for Typed<'_, '_, S> {
+    fn plan(&self) -> Result<Plan, Error> {
+        self.paths()?.plan()
     }
-}
 
-struct PredecessorsTask;
+    fn distances(&self) -> Result<Solution, Error> {
+        Ok(Solution::of(self.paths()?.distances()?.into()))
+    }
 
-impl Task for PredecessorsTask {
-    type Output = Solution;
-    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Solution, Error> {
-        let (distances, predecessors): (Matrix<S::Weight>, _) = paths.with_predecessors()?;
+    fn with_predecessors(&self) -> Result<Solution, Error> {
+        let (distances, predecessors) = self.paths()?.with_predecessors()?;
         Ok(Solution { distances: distances.into(), predecessors: Some(predecessors) })
     }
-}
 
-struct LastStopsTask;
-
-impl Task for LastStopsTask {
-    type Output = (DynMatrix, Matrix<u32>);
-    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Self::Output, Error> {
-        paths.with_last_stops().map(|(distances, stops)| (distances.into(), stops))
+    fn with_last_stops(&self) -> Result<(DynMatrix, Matrix<u32>), Error> {
+        self.paths()?.with_last_stops().map(|(distances, stops)| (distances.into(), stops))
     }
-}
 
-struct CyclesTask;
-
-impl Task for CyclesTask {
-    type Output = ();
-    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<(), Error> {
-        paths.check_cycles()
+    fn check_cycles(&self) -> Result<(), Error> {
+        self.paths()?.check_cycles()
     }
-}
 
-struct RouteTask {
-    from: usize,
-    to: usize,
-}
-
-impl Task for RouteTask {
-    type Output = Option<Route>;
-    fn run<S: PathSemiring>(self, paths: Paths<'_, S>, _: &DynPaths<'_>) -> Result<Option<Route>, Error> {
-        paths.route(self.from, self.to)
+    fn route(&self, from: usize, to: usize) -> Result<Option<Route>, Error> {
+        self.paths()?.route(from, to)
     }
-}
 
-struct WeightsTask<'s> {
-    stops: &'s [usize],
-}
-
-impl Task for WeightsTask<'_> {
-    type Output = Option<(Vec<Value>, Value)>;
-    fn run<S: PathSemiring>(self, _: Paths<'_, S>, all: &DynPaths<'_>) -> Result<Self::Output, Error> {
+    fn weights(&self, stops: &[usize]) -> Result<Option<(Vec<Value>, Value)>, Error> {
         let edges: Vec<S::Weight> =
-            self.stops.windows(2).map(|pair| all.edge::<S>(pair[0], pair[1])).collect();
+            stops.windows(2).map(|pair| self.all.edge::<S>(pair[0], pair[1])).collect();
         if edges.iter().any(|&edge| S::is_absent(edge)) {
             return Ok(None);
         }
