@@ -2,11 +2,19 @@
 
 #![allow(clippy::undocumented_unsafe_blocks)] // The methods of operations share one reason, which is given once.
 
-use crate::{
-    lanes::{DotBy, Lanes},
-    prune::By,
-};
+use crate::lanes::{DotBy, Lanes};
 use core::marker::PhantomData;
+
+/// ⊗ of a semiring whose products are pruned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Addition: distances are differences from the best element, and that of a term is the sum of those of its operands.
+    Sum,
+    /// Multiplication, of elements that are not negative: distances are parts of the best element.
+    Product,
+    /// Selection by the opposite order: distances are the elements themselves, the smaller the better, and a term is as far as the farther of its operands.
+    Bottleneck,
+}
 
 /// ⊕ and ⊗ on vectors, with the constants that a loop keeps in registers.
 pub trait Op<V: Lanes>: Copy {

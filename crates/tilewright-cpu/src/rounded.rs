@@ -2,8 +2,7 @@
 
 use crate::{
     lanes::Lanes,
-    op::{Op, SelectOp, SelectSum},
-    prune::By,
+    op::{By, Op, SelectOp, SelectSum},
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};

@@ -5,9 +5,10 @@ use crate::{
     blocking::cut,
     isa::Isa,
     narrow::{Code, Codes, Integer, Seen, Window},
+    op::By,
     options::Options,
     pack::Load,
-    prune::{self, By, Metric, Model, Operand},
+    prune::{self, Metric, Model, Operand},
     share::share,
 };
 use core::marker::PhantomData;

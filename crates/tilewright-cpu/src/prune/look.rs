@@ -3,10 +3,10 @@
 use super::{
     Model,
     metric::{FAR, Metric},
-    order::{By, Join, OfBottleneck, OfProduct, OfSum, Order, worst},
+    order::{Join, OfBottleneck, OfProduct, OfSum, Order, worst},
     sort::best_but,
 };
-use crate::pack::Load;
+use crate::{op::By, pack::Load};
 use tilewright_core::MatRef;
 
 /// Rows, columns and terms from which on pruning may pay: panels and steps are filled.
@@ -14,12 +14,15 @@ const LEAST: [usize; 3] = [24, 128, 256];
 
 /// Terms in all from which on pruning may pay: beginning has a cost, too.
 const LEAST_IN_ALL: f64 = (1u32 << 22) as f64;
+/// The same of bottlenecks, whose rows are seldom left unsorted by a look.
+const LEAST_OF_BOTTLENECKS: f64 = (1u32 << 23) as f64;
 
 /// Whether a product of `m x k` and `k x n` elements of so many bytes is large enough; `narrowed` if it could be computed in 16 bits.
-pub fn pays((m, n, k): (usize, usize, usize), size: usize, narrowed: bool) -> bool {
+pub fn pays((m, n, k): (usize, usize, usize), size: usize, narrowed: bool, by: By) -> bool {
     let large = [m, n, k].into_iter().zip(LEAST).all(|(side, least)| side >= least);
     let model = Model::new((m, n, k), size, narrowed);
-    large && model.terms() >= LEAST_IN_ALL && model.may_pay()
+    let least = if by == By::Bottleneck { LEAST_OF_BOTTLENECKS } else { LEAST_IN_ALL };
+    large && model.terms() >= least && model.may_pay()
 }
 
 /// Rows, and columns, that meet in the outputs that are looked at.

@@ -34,7 +34,6 @@ pub use cost::{Account, Model};
 pub use job::Job;
 pub use look::{Operand, distances, pays, scale};
 pub use metric::Metric;
-pub use order::By;
 pub use row::{Done, Row, STEP};
 pub use run::{Outcome, is_one_block};
 pub use sort::{Room, SPARE, Sorted, Sorting, sort};
@@ -43,7 +42,7 @@ pub use unpruned::Part;
 
 use crate::{
     lanes::{Below, Lanes},
-    op::{Scalar, SelectOp},
+    op::{By, Scalar, SelectOp},
     pack::PackFn,
 };
 

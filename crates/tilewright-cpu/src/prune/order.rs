@@ -4,17 +4,7 @@
 //! better than `bound ⊗ best`, rounding included: see `docs/decisions/pruning.md`.
 
 use super::Metric;
-
-/// ⊗ of a semiring whose products are pruned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// Addition: distances are differences from the best element, and that of a term is the sum of those of its operands.
-    Sum,
-    /// Multiplication, of elements that are not negative: distances are parts of the best element.
-    Product,
-    /// Selection by the opposite order: distances are the elements themselves, the smaller the better, and a term is as far as the farther of its operands.
-    Bottleneck,
-}
+use crate::op::By;
 
 /// An order of elements, under some ⊗.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use super::{
     STEP,
     metric::{FAR, Metric},
-    order::{By, Order, better, worst},
+    order::{Order, better, worst},
 };
-use crate::lanes::Below;
+use crate::{lanes::Below, op::By};
 use core::ptr::copy_nonoverlapping;
 
 /// In place of a distance: an element that no term can win with, because it is absent.

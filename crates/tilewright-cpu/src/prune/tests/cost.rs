@@ -39,10 +39,10 @@ fn cost_of<S: Vectorised<Elem = T, Out = T, Lane = T>, T: Draw + Scalar + Send +
     let codes = product.codes::<S>();
     let model = Model::new(shape, size_of::<T>(), codes.is_some());
     let all = model.all((m * n * k) as f64);
-    if !pays(shape, size_of::<T>(), codes.is_some()) {
+    let prune = S::prune().unwrap();
+    if !pays(shape, size_of::<T>(), codes.is_some(), (prune.kernel)(Isa::best()).by) {
         return (1.0, false);
     }
-    let prune = S::prune().unwrap();
     let mut spent = model.look(k);
     let mut pruned = false;
     product.compute::<S, _>(2, codes, |mut call: Call<'_, S>| {
