@@ -18,6 +18,9 @@ fn the_processor_is_measured_and_checked() {
             [
                 "algorithms_tried",
                 "backend",
+                "bound_fraction",
+                "bound_part",
+                "bound_seconds",
                 "conditions",
                 "flop_per_second",
                 "k",
@@ -30,6 +33,7 @@ fn the_processor_is_measured_and_checked() {
                 "order",
                 "pair_ops_per_second",
                 "peak_fraction",
+                "predicted_seconds",
                 "problem",
                 "registers_per_thread",
                 "roofline_fraction",
