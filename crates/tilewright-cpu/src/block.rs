@@ -83,7 +83,9 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
                 let cut = heights.cut(self.rows.clone());
                 for strip in parts(cols.clone(), self.nr()) {
                     let strip = self.strip(strip, packed, None);
-                    cut.tiles().for_each(|tile| self.tile(&tile, &strip, self.a(&tile, &tile), edges));
+                    for tile in (0..cut.count).map(|i| cut.tile(i)) {
+                        self.tile(&tile, &strip, self.a(&tile, &tile), edges);
+                    }
                 }
                 return;
             }
@@ -121,7 +123,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
 
     /// Computes tiles of a panel of rows until there are none.
     unsafe fn tiles(&self, panel: &Range<usize>, cut: &Cut, next: &AtomicUsize, edges: Edges<A>) {
-        for i in untaken(next, cut.count()) {
+        for i in untaken(next, cut.count) {
             let tile = cut.tile(i);
             // SAFETY: the rows are part of the block, and no other thread has them.
             unsafe {

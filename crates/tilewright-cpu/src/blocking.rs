@@ -122,13 +122,18 @@ impl Heights {
     /// keep few of the processor's pipelines busy takes a tall tile's rows with it.
     pub fn cut(self, rows: Range<usize>) -> Cut {
         let Self { low, tall } = self;
+        let Range { start, end } = rows;
+        let count = end - start;
         if low + 1 == tall {
-            return Cut::new(rows.clone(), tile_height(rows.len(), tall), rows.end..rows.end, 1);
+            return Cut::new((start..end, tile_height(count, tall)), (end..end, 1));
         }
-        let (count, rest) = (rows.len() / tall, rows.len() % tall);
-        let is_thin = rest > 0 && 4 * rest < tall && count > 0;
-        let split = rows.start + (count - usize::from(is_thin)) * tall;
-        Cut::new(rows.start..split, tall, split..rows.end, tile_height(rows.end - split, low))
+        if count <= low {
+            return Cut::new((start..start, tall), (start..end, count.max(1)));
+        }
+        let (tiles, rest) = (count / tall, count % tall);
+        let is_thin = rest > 0 && 4 * rest < tall && tiles > 0;
+        let split = start + (tiles - usize::from(is_thin)) * tall;
+        Cut::new((start..split, tall), (split..end, tile_height(end - split, low)))
     }
 }
 
@@ -139,11 +144,20 @@ pub struct Cut {
     parts: [(Range<usize>, usize); 2],
     /// Tiles of the first part.
     first: usize,
+    /// All tiles.
+    pub count: usize,
 }
 
 impl Cut {
-    fn new(rows: Range<usize>, height: usize, rest: Range<usize>, low: usize) -> Self {
-        Self { first: rows.len().div_ceil(height), parts: [(rows, height), (rest, low)] }
+    #[inline(always)]
+    fn new(first: (Range<usize>, usize), rest: (Range<usize>, usize)) -> Self {
+        let tiles = |(rows, height): &(Range<usize>, usize)| match rows.len() {
+            0 => 0,
+            len if len <= *height => 1,
+            len => len.div_ceil(*height),
+        };
+        let counts = (tiles(&first), tiles(&rest));
+        Self { parts: [first, rest], first: counts.0, count: counts.0 + counts.1 }
     }
 
     /// Rows whose tiles have one height, and that height.
@@ -151,22 +165,11 @@ impl Cut {
         self.parts.iter().filter(|(rows, _)| !rows.is_empty()).map(|(rows, height)| (rows, *height))
     }
 
-    /// The number of tiles.
-    pub fn count(&self) -> usize {
-        let (rest, height) = &self.parts[1];
-        self.first + rest.len().div_ceil(*height)
-    }
-
     /// The rows of the `i`th tile.
     #[inline(always)]
     pub fn tile(&self, i: usize) -> Range<usize> {
         let [(rows, height), (rest, low)] = &self.parts;
         if i < self.first { part(rows, *height, i) } else { part(rest, *low, i - self.first) }
-    }
-
-    /// The rows of all tiles.
-    pub fn tiles(&self) -> impl Iterator<Item = Range<usize>> {
-        self.parts.iter().flat_map(|(rows, height)| parts(rows.clone(), *height))
     }
 }
 
@@ -231,8 +234,8 @@ mod tests {
         for heights in [(3, 4), (2, 4), (5, 6), (6, 12), (31, 32)].map(|(low, tall)| Heights { low, tall }) {
             for len in 0..200 {
                 let (cut, mut end) = (heights.cut(7..7 + len), 7);
-                for (i, tile) in cut.tiles().enumerate() {
-                    assert_eq!((tile.start, &tile), (end, &cut.tile(i)));
+                for tile in (0..cut.count).map(|i| cut.tile(i)) {
+                    assert_eq!(tile.start, end);
                     let height = tile.len();
                     assert!(
                         (1..=heights.low).contains(&height) || height == heights.tall,
@@ -240,11 +243,14 @@ mod tests {
                     );
                     end = tile.end;
                 }
-                assert_eq!((end, cut.count()), (7 + len, cut.tiles().count()), "{heights:?}");
+                assert_eq!(end, 7 + len, "{heights:?}");
+                assert!(cut.parts().all(|(rows, _)| !rows.is_empty()));
             }
         }
-        let lengths =
-            |rows| Heights { low: 6, tall: 12 }.cut(0..rows).tiles().map(|tile| tile.len()).collect();
+        let lengths = |rows| {
+            let cut = Heights { low: 6, tall: 12 }.cut(0..rows);
+            (0..cut.count).map(|i| cut.tile(i).len()).collect()
+        };
         let of: [Vec<usize>; 4] = [11, 25, 27, 48].map(lengths);
         assert_eq!(of, [vec![6, 5], vec![12, 5, 5, 3], vec![12, 12, 3], vec![12; 4]]);
     }

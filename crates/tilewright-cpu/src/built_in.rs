@@ -37,14 +37,19 @@ trait Engine: Vectorised {
 
 /// Tables of every register tile of an instruction set, as `{vectors: rows rows ...}`. The largest is the one
 /// whose accumulators leave room for a row of B and an element of A;
-/// wide tiles have fewer rows of more vectors.
+/// wide tiles have fewer rows of more vectors. Of packed operands two low tiles take little longer than one of a height that is missing. In place there
+/// are all heights: where rows of A are few, B is most of what is read, and would be read twice.
 macro_rules! tables {
-    ($tile:ident, $({$v:literal: $($r:literal)*})*, wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
+    ($tile:ident, $({$v:literal: $($r:literal)*})*, in_place $({$pv:literal: $($pr:literal)*})*, wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
         mod $tile {
             use super::{Integer, Lanes, Op, PairLanes, Scalar, SelectOp, TileFn, Tiles, pairs, tile, winners};
 
             pub fn tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
                 const { Tiles::new(&[$(&[$(tile::$tile::<V, O, F, $r, $v> as TileFn<V::T, V::T>),*]),*], &[$([$($r),*]),*]) }
+            }
+
+            pub fn in_place_tiles<V: Lanes<T: Scalar>, O: Op<V>>() -> Tiles<V::T, V::T> {
+                const { Tiles::new(&[$(&[$(tile::$tile::<V, O, tile::InPlace<V::T>, $pr, $pv> as TileFn<V::T, V::T>),*]),*], &[$([$($pr),*]),*]) }
             }
 
             pub fn wide_tiles<V: Lanes<T: Scalar>, O: Op<V>, F: tile::FindA<V::T>>() -> Tiles<V::T, V::T> {
@@ -64,18 +69,19 @@ macro_rules! tables {
 
 #[cfg(target_arch = "x86_64")]
 tables!(avx512, {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12},
+    in_place {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
     wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12});
 #[cfg(target_arch = "x86_64")]
-tables!(avx2, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
+tables!(avx2, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6}, in_place {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
     wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3 4 5} {2: 1 2 3 4 5});
 // 18 sums keep four pipelines busy for the four cycles of a multiply-add. With more of them the compiler moves
 // so many terms ahead of the selections that sums leave the 32 registers. Three vectors share each element of A,
 // because spreading it over a vector costs as much as an operation on it. Multiply-add takes an element of A
 // without spreading it, has nothing to move ahead, and leaves room for more rows.
 #[cfg(target_arch = "aarch64")]
-tables!(neon, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
+tables!(neon, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6}, in_place {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6},
     wide {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8}, arg {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6});
-tables!(portable, {1: 1 2 4}, wide {1: 1 2 4}, arg {1: 1 2 4});
+tables!(portable, {1: 1 2 4}, in_place {1: 1 2 4}, wide {1: 1 2 4}, arg {1: 1 2 4});
 
 /// How sums of some terms are joined with those of others. There are few of them, so that every instruction set has the same.
 macro_rules! join {
@@ -127,8 +133,7 @@ macro_rules! on_pairs {
 macro_rules! on_in_place {
     ($isa:ident, $lane:ident, $op:ident $(<$max:literal>)?, $load:ty) => {{
         type V = lanes::$isa::$lane;
-        type P = <V as Lanes>::T;
-        let tiles = $isa::tiles::<V, $op<V $(, $max)?>, InPlace<P>>();
+        let tiles = $isa::in_place_tiles::<V, $op<V $(, $max)?>>();
         let in_place = Some(InPlaceTiles { a: tiles, both: tiles, copying: None, small_b: 128 << 10 });
         Kernel { in_place, ..on!($isa, $lane, $op $(<$max>)?, $load) }
     }};
@@ -144,7 +149,7 @@ macro_rules! on_wide {
             packed: $isa::wide_tiles::<V, $op<V>, Packed<P>>(),
             in_place: Some(InPlaceTiles {
                 a: $isa::wide_tiles::<V, $op<V>, InPlace<P>>(),
-                both: $isa::tiles::<V, $op<V>, InPlace<P>>(),
+                both: $isa::in_place_tiles::<V, $op<V>>(),
                 copying: Some($isa::wide_tiles::<V, $op<V>, Copying<P>>()),
                 small_b: 32 << 10,
             }),

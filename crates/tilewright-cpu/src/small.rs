@@ -2,7 +2,8 @@
 
 use crate::{
     block::ragged,
-    kernel::{InPlaceTiles, Kernel, Tiles},
+    blocking::Cut,
+    kernel::{InPlaceTiles, Kernel},
     narrow::Code,
     pack::{Lines, Strips},
     tile::{Finish, Start, Tile},
@@ -44,6 +45,7 @@ pub unsafe fn compute<E: Copy, T: Copy>(
     start: Start,
 ) -> Result<(), Error> {
     let (n, k, tiles) = (b.cols(), a.cols(), tiles.a);
+    let cut = tiles.heights.cut(0..a.rows());
     let width = tiles.vectors() * kernel.lanes;
     let (mut first, a_row, b_k) = (0, a.layout().row_stride, b.layout().row_stride);
     let tile = Tile {
@@ -68,7 +70,7 @@ pub unsafe fn compute<E: Copy, T: Copy>(
         // SAFETY: these columns lie inside C and, if there are terms, inside B.
         unsafe {
             let strip = Tile { b: b.as_ptr().wrapping_add(first).cast(), c: c.add(first), ..tile };
-            rows(tiles, a.rows(), &strip, |height, tile| tiles.get(vectors, height)(tile));
+            rows(&cut, &strip, |height, tile| tiles.get(vectors, height)(tile));
         }
         first += vectors * kernel.lanes;
     }
@@ -86,7 +88,7 @@ pub unsafe fn compute<E: Copy, T: Copy>(
             let lines = Lines::of(b, &(first..n), &(0..k), Code::default());
             kernel.pack[1](&lines, Strips { width: lanes, unit: lanes }, packed);
             let strip = Tile { b: packed, b_k: lanes as isize, c: c.add(first), ..tile };
-            rows(tiles, a.rows(), &strip, |height, tile| {
+            rows(&cut, &strip, |height, tile| {
                 ragged(tiles.get(1, height), None, *tile, 1, height, left, lanes, edge);
             });
         }
@@ -140,7 +142,7 @@ pub unsafe fn compute_packed<E: Copy, P: Copy, A: Copy>(
                 let cols = width.min(n - j);
                 let vectors = cols.div_ceil(lanes);
                 let padded = vectors * lanes;
-                for Range { start: i, end } in cut.tiles() {
+                for Range { start: i, end } in (0..cut.count).map(|i| cut.tile(i)) {
                     let rows = end - i;
                     let compute = kernel.packed.get(vectors, rows);
                     let tile = Tile {
@@ -169,22 +171,18 @@ pub unsafe fn compute_packed<E: Copy, P: Copy, A: Copy>(
     })
 }
 
-/// Calls `compute` with the height of each tile of `m` rows, of which `strip` is the first.
+/// Calls `compute` with the height of each tile, of which `strip` is the first.
 ///
 /// # Safety
 /// The rows must exist.
 #[inline(always)]
-unsafe fn rows<T>(tiles: Tiles<T, T>, m: usize, strip: &Tile<T, T>, compute: impl Fn(usize, &Tile<T, T>)) {
+unsafe fn rows<T>(cut: &Cut, strip: &Tile<T, T>, compute: impl Fn(usize, &Tile<T, T>)) {
     let mut tile = *strip;
-    for (rows, most) in tiles.heights.cut(0..m).parts() {
-        let mut left = rows.len();
-        while left > 0 {
-            let height = most.min(left);
-            compute(height, &tile);
-            left -= height;
-            tile.a = tile.a.wrapping_offset(height as isize * tile.a_row);
-            tile.c = tile.c.wrapping_offset(height as isize * tile.c_row);
-        }
+    for i in 0..cut.count {
+        let height = cut.tile(i).len();
+        compute(height, &tile);
+        tile.a = tile.a.wrapping_offset(height as isize * tile.a_row);
+        tile.c = tile.c.wrapping_offset(height as isize * tile.c_row);
     }
 }
 

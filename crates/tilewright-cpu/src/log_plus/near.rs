@@ -193,7 +193,7 @@ impl<T: Real, V: FloatLanes<T = T>> Region<'_, T, V> {
         let (bests, spans) = unsafe { (self.memory.best.add(first), self.memory.span.add(first)) };
         let least = unsafe { V::splat(self.least) };
         let (cut, mut number) = (self.tiles.heights.cut(0..rows.len()), 0);
-        while number < cut.count() {
+        while number < cut.count {
             let Range { start: tile, end } = cut.tile(number);
             let height = end - tile;
             unsafe {
