@@ -177,7 +177,8 @@ pub fn with_all_terms<S: Vectorised>(call: Call<'_, S>) -> Result<Report, Error>
 
 /// How a product of `m x k` and `k x n` elements is computed by few terms, if it is large enough.
 fn prune_for<S: Vectorised>(size: (usize, usize, usize), narrowed: bool) -> Option<Prune<S::Elem, S::Lane>> {
-    S::prune().filter(|prune| prune::pays(size, size_of::<S::Lane>(), narrowed, (prune.kernel)(Isa::Portable).by))
+    S::prune()
+        .filter(|prune| prune::pays(size, size_of::<S::Lane>(), narrowed, (prune.kernel)(Isa::Portable).by))
 }
 
 /// Whether winners can be told by few terms too: of one block, and where C is not joined. Otherwise terms would have to be compared with those
