@@ -20,7 +20,7 @@ pub use device::{
     Pinned, device_layout,
 };
 pub use engine::{
-    Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
+    Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel, Mark,
     OperandReuse, Origin, Pace, PeerAddress, Planned, Prepared, PreparedKernel, Repetitions, Timing, With,
     sets_beyond_cache,
 };

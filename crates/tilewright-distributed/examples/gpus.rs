@@ -1,31 +1,32 @@
-//! NCCL and the closure on the GPUs of this machine, against one GPU: `gpus N [DEVICE...]`, of which there is one unless they are named.
+//! Closures and products on the GPUs of this machine, against one GPU: `gpus N ROUNDS [DEVICE...]`, of which there is one unless they are named.
 //!
-//! Each line says what was found; the program fails where bits differ.
+//! Each line says what was found; the program fails where bits differ. Seconds are those of the devices, from the first kernel on to the last, without copies from and to the host.
 
 use std::time::Instant;
 use tilewright::{
-    Backend, DType, DynMatrix, Error, ErrorKind, Layout, SemiringId,
-    cuda::{Engine, Nccl},
+    Backend, DType, DynMatrix, Error, ErrorKind, Layout, Options, SemiringId,
+    cuda::{DeviceProduct, Engine, Nccl},
     paths::{Device as _, OnGpu},
 };
-use tilewright_distributed::{Closure, DistMatrix, Grid, best_grid, default_block, devices};
+use tilewright_distributed::{
+    Closure, DistMatrix, Grid, Group, Order, best_grid, default_block,
+    devices::{self, Device},
+};
 
 /// Bytes of the panel that a GPU sends to itself.
 const PANEL: usize = 256 << 20;
-/// How often times are taken.
-const ROUNDS: usize = 5;
+const SEMIRING: SemiringId = SemiringId::MinPlus;
 
 fn main() -> Result<(), Error> {
     let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let n = words.first().copied().unwrap_or(1024);
-    let ordinals = words.get(1..).filter(|named| !named.is_empty()).unwrap_or(&[0]);
+    let rounds = words.get(1).copied().unwrap_or(3);
+    let ordinals = words.get(2..).filter(|named| !named.is_empty()).unwrap_or(&[0]);
     let gpus = ordinals.iter().map(|&ordinal| Engine::open(ordinal)).collect::<Result<Vec<_>, _>>()?;
     alone(&gpus[0])?;
-    let plain = OnGpu::open(Backend::Cuda)?;
-    for dtype in [DType::I32, DType::F32] {
-        compare(n, dtype, &gpus, &plain)?;
-    }
-    Ok(())
+    let weights: DynMatrix = tilewright::Matrix::from_fn(n, n, weight)?.into();
+    closures(&weights, rounds, &gpus)?;
+    products(&weights, rounds, &gpus)
 }
 
 /// A communicator of one rank: it joins, sends to itself and is left.
@@ -35,9 +36,7 @@ fn alone(gpu: &Engine) -> Result<(), Error> {
     let communicator = nccl.join(gpu, &nccl.new_id()?, 1, 0)?;
     let joined = began.elapsed().as_secs_f64();
     let bytes: Vec<u8> = (0..PANEL).map(|at| (at % 251) as u8).collect();
-    let layout = Layout::row_major(1, PANEL);
-    let source = tilewright::MatRef::new(&bytes, layout)?;
-    let mut panel = gpu.upload(source)?;
+    let mut panel = gpu.upload(tilewright::MatRef::new(&bytes, Layout::row_major(1, PANEL))?)?;
     gpu.synchronize()?;
     let began = Instant::now();
     communicator.broadcast(&mut panel, PANEL, 0)?;
@@ -51,68 +50,132 @@ fn alone(gpu: &Engine) -> Result<(), Error> {
     Ok(())
 }
 
-fn weights(n: usize, dtype: DType) -> impl Fn(usize, usize) -> i32 {
-    let most = if dtype == DType::I32 { 1 << 10 } else { 1 << 12 };
-    move |i, j| {
-        let hash = (i as u32).wrapping_mul(0x9e37_79b9) ^ (j as u32).wrapping_mul(0x85eb_ca6b);
-        1 + (hash.wrapping_mul(hash | 1) >> 8) as i32 % most + (n % 2) as i32
+/// Random whole numbers, whose sums are exact; zeros on the diagonal.
+fn weight(i: usize, j: usize) -> f32 {
+    let hash = (i as u32).wrapping_mul(0x9e37_79b9) ^ (j as u32).wrapping_mul(0x85eb_ca6b);
+    let random = 1 + (hash.wrapping_mul(hash | 1) >> 8) % (1 << 12);
+    if i == j { 0.0 } else { random as f32 }
+}
+
+/// What is done on all GPUs.
+#[derive(Clone, Copy)]
+enum Task {
+    Close(Order),
+    Square,
+}
+
+impl Task {
+    fn run<'g>(self, mut d: DistMatrix<'g>, device: &Device) -> Result<DistMatrix<'g>, Error> {
+        match self {
+            Self::Square => devices::multiply(device, SEMIRING, &d, &d, &Options::default()),
+            Self::Close(order) => {
+                Closure { device: Some(device), order, ..Closure::new(SEMIRING) }.run(&mut d)?;
+                Ok(d)
+            }
+        }
     }
 }
 
-/// Both closures in turns. Sums are whole, so that the bits are equal.
-fn compare(n: usize, dtype: DType, gpus: &[Engine], plain: &OnGpu) -> Result<(), Error> {
-    let (weight, shape) = (weights(n, dtype), best_grid(gpus.len(), (n, n, n)));
-    let of = |i: usize, j: usize| if i == j { 0 } else { weight(i, j) };
-    let whole: DynMatrix = match dtype {
-        DType::I32 => tilewright::Matrix::from_fn(n, n, of)?.into(),
-        _ => tilewright::Matrix::from_fn(n, n, |i, j| of(i, j) as f32)?.into(),
+/// Seconds of the devices, and of the host; the result has the bits of `expected`.
+fn on_all(
+    weights: &DynMatrix,
+    gpus: &[Engine],
+    expected: &DynMatrix,
+    task: Task,
+) -> Result<(f64, f64), Error> {
+    let n = weights.layout().rows;
+    let shape = best_grid(gpus.len(), (n, n, n));
+    let one = |group: &dyn Group, device: &Device| {
+        let device = Device::new(device.engine().clone(), group)?.traced();
+        let grid = Grid::new(group, shape)?;
+        let mut d = DistMatrix::zeros(&grid, DType::F32, n, n, default_block(n))?;
+        d.fill(|at, mut part| {
+            let (rows, cols) = (at.rows.len(), at.cols.len());
+            part.copy_from(weights.as_ref().window(at.rows.start, at.cols.start, rows, cols)?)
+        })?;
+        group.exchange(&[0])?;
+        let began = Instant::now();
+        let d = task.run(d, &device)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let mut is_equal = true;
+        d.visit(|at, part| {
+            let (rows, cols) = (at.rows.len(), at.cols.len());
+            let same = expected.as_ref().window(at.rows.start, at.cols.start, rows, cols)?;
+            let (part, same) = (part.typed::<f32>(), same.typed::<f32>());
+            is_equal &= (0..rows).all(|i| (0..cols).all(|j| bits(part, i, j) == bits(same, i, j)));
+            Ok(())
+        })?;
+        if !is_equal {
+            return Err(differs("a result of several GPUs"));
+        }
+        let spans = device.trace().map_or(Ok(Vec::new()), |trace| trace.of_all(group))?;
+        let end = spans.iter().map(|span| span.end).fold(0.0, f64::max);
+        let start = spans.iter().map(|span| span.start).fold(end, f64::min);
+        Ok((end - start, seconds))
     };
-    let (mut one, mut many) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
-        let mut expected = whole.as_ref().to_matrix()?;
-        if plain.close(SemiringId::MinPlus, expected.as_mut(), &Default::default())?.is_some() {
+    let all: Result<Vec<_>, Error> = devices::run(gpus, one).into_iter().collect();
+    Ok(all?.into_iter().fold((0.0, 0.0), |a, b| (f64::max(a.0, b.0), f64::max(a.1, b.1))))
+}
+
+fn bits(m: Option<tilewright::MatRef<'_, f32>>, i: usize, j: usize) -> Option<u32> {
+    m.and_then(|m| m.get(i, j)).map(f32::to_bits)
+}
+
+fn closures(weights: &DynMatrix, rounds: usize, gpus: &[Engine]) -> Result<(), Error> {
+    let plain = OnGpu::open(Backend::Cuda)?;
+    let mut one = Vec::new();
+    let mut many = [Order::InOrder, Order::LookAhead].map(|order| (order, Vec::new()));
+    for _ in 0..=rounds {
+        let mut expected = weights.as_ref().to_matrix()?;
+        if plain.close(SEMIRING, expected.as_mut(), &Default::default())?.is_some() {
             return Err(differs("a cycle"));
         }
-        one.push(plain.times().seconds + plain.times().transfer_seconds);
-        let all = devices::run(gpus, |group, device| {
-            let grid = Grid::new(group, shape)?;
-            let mut d = DistMatrix::zeros(&grid, dtype, n, n, default_block(n))?;
-            d.fill(|at, mut part| {
-                let (rows, cols) = (at.rows.len(), at.cols.len());
-                part.copy_from(whole.as_ref().window(at.rows.start, at.cols.start, rows, cols)?)
-            })?;
-            group.exchange(&[0])?;
-            let began = Instant::now();
-            Closure { device: Some(device), ..Closure::new(SemiringId::MinPlus) }.run(&mut d)?;
-            let seconds = began.elapsed().as_secs_f64();
-            let mut is_equal = true;
-            d.visit(|at, part| {
-                let (rows, cols) = (at.rows.len(), at.cols.len());
-                let same = expected.as_ref().window(at.rows.start, at.cols.start, rows, cols)?;
-                is_equal &= (0..rows).all(|i| (0..cols).all(|j| part.bytes(i, j) == same.bytes(i, j)));
-                Ok(())
-            })?;
-            Ok((seconds, is_equal, device.transport()))
-        });
-        for found in all {
-            let (seconds, is_equal, transport) = found?;
-            if !is_equal {
-                return Err(differs("a closure on several GPUs"));
-            }
-            if round == 0 {
-                println!("{n} {dtype}: bits equal, by {}", transport.name());
-            }
-            many.push(seconds);
+        let times = plain.times();
+        one.push((times.seconds - times.prepare_seconds, times.seconds + times.transfer_seconds));
+        for (order, times) in &mut many {
+            times.push(on_all(weights, gpus, &expected, Task::Close(*order))?);
         }
     }
-    let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-    println!(
-        "{n} {dtype} on {} GPUs as {shape}: {:.4} s; plain on one: {:.4} s (least of {ROUNDS}, copies and looks at the weights included)",
-        gpus.len(),
-        least(&many),
-        least(&one)
-    );
+    say(weights, "closure on one GPU", &one, &one);
+    for (order, times) in many {
+        say(weights, &format!("closure on {} GPUs, {order:?}", gpus.len()), &times, &one);
+    }
     Ok(())
+}
+
+fn products(weights: &DynMatrix, rounds: usize, gpus: &[Engine]) -> Result<(), Error> {
+    let (engine, layout) = (&gpus[0], weights.layout());
+    let (mut one, mut many) = (Vec::new(), Vec::new());
+    for _ in 0..=rounds {
+        let began = Instant::now();
+        let a = engine.upload_dyn(weights.as_ref())?;
+        let mut c = engine.zeros_dyn(DType::F32, layout)?;
+        engine.synchronize()?;
+        let start = engine.mark()?;
+        engine.multiply(&DeviceProduct::new(SEMIRING), &a, &a, &mut c)?;
+        let seconds = engine.mark()?.seconds_since(&start)?;
+        let mut expected = DynMatrix::zeros(DType::F32, layout.rows, layout.cols)?;
+        c.copy_to(expected.as_mut())?;
+        one.push((seconds, began.elapsed().as_secs_f64()));
+        drop((a, c));
+        many.push(on_all(weights, gpus, &expected, Task::Square)?);
+    }
+    say(weights, "product on one GPU", &one, &one);
+    say(weights, &format!("product on {} GPUs", gpus.len()), &many, &one);
+    Ok(())
+}
+
+/// The least times but for those of the first round, which compiles and joins, and how many times as fast as one GPU that is.
+fn say(weights: &DynMatrix, what: &str, times: &[(f64, f64)], one: &[(f64, f64)]) {
+    let least = |times: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
+        times.iter().skip(1).map(of).fold(f64::INFINITY, f64::min)
+    };
+    let (seconds, all) = (least(times, |t| t.0), least(times, |t| t.1));
+    println!(
+        "n {} {what}: {seconds:.4} s ({:.3}x), with copies from and to the host {all:.4} s",
+        weights.layout().rows,
+        least(one, |t| t.0) / seconds,
+    );
 }
 
 fn differs(what: &str) -> Error {

@@ -177,13 +177,14 @@ impl<'o> Closure<'o> {
                 }
             };
             let panels = steps.arrived(panels)?;
-            steps.settle();
+            steps.keep_pace();
             let is_due = self.checkpoints.is_some_and(|to| to.is_due(k + 1, done, count));
             // A state that is kept is one between two steps.
             let is_ahead = self.order == Order::LookAhead && k + 1 < count && !is_due;
             coming = steps.update(k, &panels, is_ahead)?;
             steps.reuse(panels);
             if let Some(to) = self.checkpoints.filter(|_| is_due) {
+                steps.settle();
                 let status = steps.status();
                 world.agree(status, &format!("step {} of {count}", k + 1))?;
                 let state = world.agree(steps.site.state(), "keeping a state")?;

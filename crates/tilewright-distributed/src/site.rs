@@ -46,6 +46,11 @@ pub(crate) trait Carrier {
     /// As [`Carrier::send`].
     fn arrived(&mut self, coming: Self::Coming) -> Result<Self::Panel, Error>;
 
+    /// Notes that work in a lane begins, and when it is called again, that it ends.
+    fn mark(&mut self, _: Work, _: Lane) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// The first error of this rank that the others do not know of. It goes on to send and to receive until all agree on it.
     fn fault(&mut self) -> &mut Option<Error>;
 
@@ -54,7 +59,13 @@ pub(crate) trait Carrier {
         error
     }
 
-    /// Waits for the work that was asked for. All ranks were well when it was.
+    /// Waits for the work that was asked for before the last time this was called, so that a device has something to do while ranks agree.
+    /// All ranks were well when it was asked for.
+    fn keep_pace(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Waits for all work that was asked for, likewise.
     fn settle(&mut self) -> Result<(), Error> {
         Ok(())
     }
@@ -67,6 +78,31 @@ pub(crate) trait Carrier {
 pub(crate) type PanelOf<S> = <<S as Site>::Carrier as Carrier>::Panel;
 /// One on its way.
 pub(crate) type ComingOf<S> = <<S as Site>::Carrier as Carrier>::Coming;
+
+/// What work is a part of, on devices that do several things at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// The panels of the next step.
+    Panels,
+    /// The rest of this step.
+    Rest,
+}
+
+/// What a GPU does for a closure or a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Work {
+    /// It closes a block of the diagonal.
+    Close,
+    /// It multiplies the row of a closed block.
+    Row,
+    /// It multiplies the column of one.
+    Column,
+    /// It sends a panel, or waits for one and receives it.
+    Send,
+    /// It joins the product of two panels with a part of the matrix.
+    Update,
+}
 
 /// What a step of the closure is made of on one rank.
 pub(crate) trait Site {
@@ -98,7 +134,23 @@ pub(crate) trait Site {
     ) -> Result<(), Error>;
 
     /// `D = D ⊕ D[:,k] ⊗ D[k,:]` in a part, by panels of `width`.
-    fn join(&mut self, panels: &Panels<PanelOf<Self>>, width: usize, part: &Bands) -> Result<(), Error>;
+    fn join(
+        &mut self,
+        panels: &Panels<PanelOf<Self>>,
+        width: usize,
+        part: &Bands,
+        lane: Lane,
+    ) -> Result<(), Error>;
+
+    /// Whether work in one lane is done while the other one's is.
+    fn has_lanes(&self) -> bool {
+        false
+    }
+
+    /// Lets work in both lanes that is asked for from now on come after all that was asked for before.
+    fn meet(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The matrix as it is now, on the host.
     fn state(&mut self) -> Result<&DistMatrix<'_>, Error>;
@@ -242,7 +294,13 @@ impl<'g> Site for Host<'_, 'g, '_> {
         strip.copy_from(panel.as_ref())
     }
 
-    fn join(&mut self, panels: &Panels<Buffer>, width: usize, (rows, cols): &Bands) -> Result<(), Error> {
+    fn join(
+        &mut self,
+        panels: &Panels<Buffer>,
+        width: usize,
+        (rows, cols): &Bands,
+        _: Lane,
+    ) -> Result<(), Error> {
         let dtype = self.d.dtype();
         let (height, length) = (self.d.local().layout().rows, self.d.local().layout().cols);
         let column = panels.column.matrix(dtype, height, width)?;

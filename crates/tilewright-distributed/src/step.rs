@@ -2,7 +2,7 @@
 
 use crate::{
     grid::Along,
-    site::{Carrier, ComingOf, Map, PanelOf, Panels, Site},
+    site::{Carrier, ComingOf, Lane, Map, PanelOf, Panels, Site, Work},
 };
 use core::ops::Range;
 use tilewright::{DynMut, DynProduct, DynRef, Error, ErrorKind, Joining, Options, SemiringId};
@@ -46,6 +46,15 @@ impl<S: Site> Steps<S> {
         carrier.fault().take().map_or(Ok(()), |error| Err(carrier.named(error)))
     }
 
+    /// Work that a trace shows.
+    fn work(&mut self, what: Work, lane: Lane, work: impl FnOnce(&mut S) -> Result<(), Error>) {
+        self.attempt(|site| {
+            site.carrier().mark(what, lane)?;
+            work(site)?;
+            site.carrier().mark(what, lane)
+        });
+    }
+
     fn attempt(&mut self, work: impl FnOnce(&mut S) -> Result<(), Error>) {
         if self.site.carrier().fault().is_none() {
             let failed = work(&mut self.site).err();
@@ -53,13 +62,23 @@ impl<S: Site> Steps<S> {
         }
     }
 
+    /// Waits for what is more than a step behind.
+    pub fn keep_pace(&mut self) {
+        self.attempt(|site| site.carrier().keep_pace());
+    }
+
     /// Waits for the work that was asked for.
     pub fn settle(&mut self) {
         self.attempt(|site| site.carrier().settle());
     }
 
-    /// Closes block `k` of the diagonal, updates its row and its column, and begins to send both.
+    /// Closes block `k` of the diagonal, updates its row and its column, and begins to send both, after all other work.
     pub fn begin(&mut self, k: usize) -> Result<Panels<ComingOf<S>>, Error> {
+        self.attempt(S::meet);
+        self.begin_in_lane(k)
+    }
+
+    fn begin_in_lane(&mut self, k: usize) -> Result<Panels<ComingOf<S>>, Error> {
         let map = self.map;
         let (owner_row, owner_col) = (map.rows.owner(k), map.cols.owner(k));
         let ((own_row, own_col), bands) = (map.owned(k), map.bands(k));
@@ -68,7 +87,7 @@ impl<S: Site> Steps<S> {
 
         let mut diagonal = taken(&mut self.room.diagonal, self.site.carrier(), width * width)?;
         if own_row.is_some() && own_col.is_some() {
-            self.attempt(|site| site.close(&bands, indices.start, &mut diagonal));
+            self.work(Work::Close, Lane::Panels, |site| site.close(&bands, indices.start, &mut diagonal));
         }
         if own_row.is_some() {
             diagonal = self.sent(Along::Row, diagonal, width * width, owner_col)?;
@@ -79,12 +98,13 @@ impl<S: Site> Steps<S> {
 
         let mut row = taken(&mut self.room.rows, self.site.carrier(), width * cols)?;
         if let Some(band) = own_row.clone() {
-            self.attempt(|site| site.row(band, own_col.clone(), &diagonal, &mut row));
+            let own = own_col.clone();
+            self.work(Work::Row, Lane::Panels, |site| site.row(band, own, &diagonal, &mut row));
         }
         let row = self.site.carrier().send(Along::Column, row, width * cols, owner_row)?;
         let mut column = taken(&mut self.room.columns, self.site.carrier(), rows * width)?;
         if let Some(band) = own_col {
-            self.attempt(|site| site.column(band, own_row, &diagonal, &mut column));
+            self.work(Work::Column, Lane::Panels, |site| site.column(band, own_row, &diagonal, &mut column));
         }
         let column = self.site.carrier().send(Along::Row, column, rows * width, owner_col)?;
         self.room.diagonal.push(diagonal);
@@ -122,21 +142,37 @@ impl<S: Site> Steps<S> {
         let (here, next) = (map.owned(k), if is_ahead { map.owned(k + 1) } else { (None, None) });
         let except = |len, bands: [&Option<Range<usize>>; 2]| without(len, bands);
         let (rest_rows, rest_cols) = (except(rows, [&here.0, &next.0]), except(cols, [&here.1, &next.1]));
+        self.attempt(S::meet);
         if is_ahead {
             let next_cols = except(cols, [&here.1, &None]);
-            self.join(k, panels, next.0.as_slice(), &next_cols);
-            self.join(k, panels, &rest_rows, next.1.as_slice());
+            self.join(k, panels, (next.0.as_slice(), &next_cols), Lane::Panels);
+            self.join(k, panels, (&rest_rows, next.1.as_slice()), Lane::Panels);
         }
-        let coming = if is_ahead { Some(self.begin(k + 1)?) } else { None };
-        self.join(k, panels, &rest_rows, &rest_cols);
+        let rest = (rest_rows.as_slice(), rest_cols.as_slice());
+        // Where lanes are apart, the host may wait for panels while the device updates the rest.
+        let is_first = self.site.has_lanes();
+        if is_first {
+            self.join(k, panels, rest, Lane::Rest);
+        }
+        let coming = if is_ahead { Some(self.begin_in_lane(k + 1)?) } else { None };
+        if !is_first {
+            self.join(k, panels, rest, Lane::Rest);
+        }
         Ok(coming)
     }
 
-    fn join(&mut self, k: usize, panels: &Panels<PanelOf<S>>, rows: &[Range<usize>], cols: &[Range<usize>]) {
+    fn join(
+        &mut self,
+        k: usize,
+        panels: &Panels<PanelOf<S>>,
+        (rows, cols): (&[Range<usize>], &[Range<usize>]),
+        lane: Lane,
+    ) {
         let width = self.map.rows.indices(k).len();
         for rows in rows {
             for cols in cols {
-                self.attempt(|site| site.join(panels, width, &(rows.clone(), cols.clone())));
+                let part = (rows.clone(), cols.clone());
+                self.work(Work::Update, lane, |site| site.join(panels, width, &part, lane));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::{ArgGroup, Args};
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 use tilewright_distributed::{Shape, best_grid};
 
 /// Where blocks of matrices lie.
@@ -21,6 +21,9 @@ pub struct Ranks {
     /// End all ranks with exit code 5 when one has waited so long for others; ten steps and no less than 60 are sound. For ever unless given
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "distributed", help_heading = "Many ranks")]
     pub deadline: Option<Duration>,
+    /// Write what each GPU did and when, as JSON for chrome://tracing or ui.perfetto.dev
+    #[arg(long, value_name = "FILE", requires = "ranks", help_heading = "Many ranks")]
+    pub trace: Option<PathBuf>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

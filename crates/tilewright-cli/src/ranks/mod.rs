@@ -1,6 +1,7 @@
 //! Commands that many ranks compute together: what joins them, and what is said.
 
 pub mod report;
+mod trace;
 
 use crate::{
     args::{Common, Ranks, TextFiles},
@@ -27,11 +28,14 @@ pub struct Workers<'a> {
     pub backend: Backend,
     /// How long a rank waits for others; for ever unless given.
     pub deadline: Option<Duration>,
+    /// Where what GPUs did is written.
+    pub trace: Option<&'a Path>,
 }
 
 impl<'a> Workers<'a> {
     pub fn new(ranks: &'a Ranks, shape: Shape, backend: Backend) -> Self {
-        Self { shape, devices: ranks.devices.as_deref(), backend, deadline: ranks.deadline }
+        let (devices, trace) = (ranks.devices.as_deref(), ranks.trace.as_deref());
+        Self { shape, devices, backend, deadline: ranks.deadline, trace }
     }
 
     /// Whether matrices stay on a GPU of each rank.
@@ -53,8 +57,12 @@ impl<'a> Workers<'a> {
         device.filter(|_| self.shape.ranks() > 1).map(|device| device.transport().name())
     }
 
-    /// Refuses GPUs together with another backend.
+    /// Refuses GPUs together with another backend, and what only GPUs do without them.
     pub fn check(&self) -> Result<(), Failure> {
+        if self.trace.is_some() && !self.are_gpus() {
+            let hint = "name GPUs by --devices, or let each rank have one by --backend cuda";
+            return Err(Failure::usage("--trace without GPUs", hint));
+        }
         if self.devices.is_some() && !matches!(self.backend, Backend::Auto | Backend::Cuda) {
             let what = format!("--devices with --backend {}", self.backend);
             return Err(Failure::usage(what, "leave out one of both"));
@@ -71,18 +79,21 @@ pub fn run(
     common: &Common,
     work: impl Fn(&dyn Group, Option<&Device>) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
+    let on_gpu = |device: Device, group: &dyn Group| {
+        let Some(path) = workers.trace else { return work(group, Some(&device)) };
+        let device = device.traced();
+        work(group, Some(&device))?;
+        let spans = device.trace().map_or(Ok(Vec::new()), |trace| trace.of_all(group))?;
+        if group.rank() == 0 { trace::write(path, spans) } else { Ok(()) }
+    };
     if let Some(devices) = workers.devices {
         let gpus: Result<Vec<_>, _> = devices.iter().map(|&ordinal| Engine::open(ordinal)).collect();
         let gpus = gpus?;
-        let on_gpu = |group: &dyn Group| {
-            let device = Device::new(gpus[group.rank()].clone(), group)?;
-            work(group, Some(&device))
-        };
-        return threads::run(gpus.len(), on_gpu).into_iter().collect();
+        let here = |group: &dyn Group| on_gpu(Device::new(gpus[group.rank()].clone(), group)?, group);
+        return threads::run(gpus.len(), here).into_iter().collect();
     }
     let with_gpu = |group: &dyn Group| {
-        let device = if workers.are_gpus() { Some(Device::of_rank(group)?) } else { None };
-        work(group, device.as_ref())
+        if workers.are_gpus() { on_gpu(Device::of_rank(group)?, group) } else { work(group, None) }
     };
     if workers.shape.ranks() == 1 && launched().is_none() {
         return threads::run(1, with_gpu).into_iter().collect();

@@ -33,5 +33,5 @@ pub(crate) use fake::{healthy as fake_stream, info as fake_info};
 pub(crate) use context::{Allocation, Context, Entered};
 pub(crate) use memory::DeviceMemory;
 pub(crate) use module::{Function, Module, Start, Texture};
-pub(crate) use stream::{Event, Order, Stream};
+pub(crate) use stream::{Event, Order, Priority, Stream};
 pub(crate) use tensor_map::encode as encode_tensor_map;

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::page_locked::Staging;
 use super::pool::Kept;
 use crate::ffi::driver as ffi;
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_core::Error;
@@ -26,12 +26,34 @@ unsafe impl Send for Stream {}
 // SAFETY: as above; work of several threads enters the stream in some order.
 unsafe impl Sync for Stream {}
 
+/// Which kernels have their blocks started first, where those of several streams wait for room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    Usual,
+    First,
+}
+
+impl Priority {
+    /// As the driver counts: the least number goes first, and numbers that a device does not have become its nearest one.
+    const fn number(self) -> c_int {
+        match self {
+            Self::Usual => 0,
+            Self::First => -100,
+        }
+    }
+}
+
 impl Stream {
     pub(crate) fn new(context: Arc<Context>) -> Result<Arc<Self>, Error> {
+        Self::with_priority(context, Priority::Usual)
+    }
+
+    pub(crate) fn with_priority(context: Arc<Context>, priority: Priority) -> Result<Arc<Self>, Error> {
         let mut handle = ptr::null_mut();
         let entered = context.enter()?;
+        let create = entered.functions.cuStreamCreateWithPriority;
         // SAFETY: the pointer is valid for a write.
-        let code = unsafe { (entered.functions.cuStreamCreate)(&mut handle, ffi::STREAM_NON_BLOCKING) };
+        let code = unsafe { create(&mut handle, ffi::STREAM_NON_BLOCKING, priority.number()) };
         context.check(code, || "creating a stream".into())?;
         drop(entered);
         Ok(Arc::new(Self {
@@ -124,7 +146,7 @@ impl Stream {
         let entered = self.context.enter()?;
         // SAFETY: the event lives, and the caller vouches for the stream.
         let code = unsafe { (entered.functions.cuEventRecord)(mark.handle, first) };
-        self.context.check(code, || "recording an event in a stream of another library".into())?;
+        self.context.check(code, || "recording an event in another stream".into())?;
         // SAFETY: as above; the driver keeps the event until it has happened.
         let code = unsafe { (entered.functions.cuStreamWaitEvent)(then, mark.handle, 0) };
         self.context.check(code, || "joining streams".into())
@@ -166,6 +188,17 @@ impl Event {
         // SAFETY: event and stream live, in the same context.
         let code = unsafe { (entered.functions.cuEventRecord)(self.handle, self.stream.handle) };
         self.stream.context.check(code, || "recording an event".into())
+    }
+
+    /// Whether it has happened; nothing waits.
+    pub(crate) fn has_happened(&self) -> Result<bool, Error> {
+        let entered = self.stream.context.enter()?;
+        // SAFETY: the event lives.
+        let code = unsafe { (entered.functions.cuEventQuery)(self.handle) };
+        if code == ffi::NOT_READY {
+            return Ok(false);
+        }
+        self.stream.context.check(code, || self.stream.waiting()).map(|()| true)
     }
 
     /// Seconds from `start` to this event; waits until it has happened.

@@ -1,5 +1,6 @@
 //! The engine: a device, a stream of work, the kernels that were compiled for it, and recipes that run there.
 
+mod beside;
 mod code;
 mod code_sources;
 mod compile;
@@ -21,6 +22,7 @@ mod shared_memory_limit;
 mod timing;
 mod trees;
 
+pub use beside::Mark;
 pub use code::{CodeArrays, CodeLaunch, CodeModule};
 pub use compile::Origin;
 pub use in_place::InPlace;

@@ -3,8 +3,6 @@
 use super::Engine;
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
 use crate::ffi::driver as ffi;
-use std::thread;
-use std::time::Duration;
 use tilewright_core::{Error, ErrorKind, Layout};
 
 /// Where the memory of a matrix is, for engines of other devices in this process.
@@ -15,9 +13,6 @@ pub struct PeerAddress {
     /// Where the memory begins; 0 where there is none.
     pub address: u64,
 }
-
-/// How long the host sleeps at least and at most until it looks again.
-const NAP: [Duration; 2] = [Duration::from_micros(10), Duration::from_micros(100)];
 
 impl Engine {
     /// Copies a part of a matrix to another one, behind the work that was asked for before.
@@ -113,14 +108,8 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::synchronize`]; whatever `look` says. Work is still under way then.
-    pub fn synchronize_while(&self, mut look: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
-        let mut nap = NAP[0];
-        while !self.is_done()? {
-            look()?;
-            thread::sleep(nap);
-            nap = (nap * 2).min(NAP[1]);
-        }
-        Ok(())
+    pub fn synchronize_while(&self, look: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        self.mark()?.wait_while(look)
     }
 
     /// Whether all work is done; nothing waits.

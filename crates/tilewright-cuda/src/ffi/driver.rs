@@ -234,7 +234,7 @@ tilewright_toolchain::functions! {
         cuMemcpyDtoHAsync_v2: fn(*mut c_void, Address, usize, Stream) -> Code;
         cuMemcpy2DAsync_v2: fn(*const Copy2d, Stream) -> Code;
         cuMemsetD8Async: fn(Address, u8, usize, Stream) -> Code;
-        cuStreamCreate: fn(*mut Stream, c_uint) -> Code;
+        cuStreamCreateWithPriority: fn(*mut Stream, c_uint, c_int) -> Code;
         cuStreamSynchronize: fn(Stream) -> Code;
         cuStreamQuery: fn(Stream) -> Code;
         cuStreamIsCapturing: fn(Stream, *mut c_uint) -> Code;
@@ -242,6 +242,7 @@ tilewright_toolchain::functions! {
         cuStreamDestroy_v2: fn(Stream) -> Code;
         cuEventCreate: fn(*mut Event, c_uint) -> Code;
         cuEventRecord: fn(Event, Stream) -> Code;
+        cuEventQuery: fn(Event) -> Code;
         cuEventSynchronize: fn(Event) -> Code;
         cuEventElapsedTime: fn(*mut f32, Event, Event) -> Code;
         cuEventDestroy_v2: fn(Event) -> Code;

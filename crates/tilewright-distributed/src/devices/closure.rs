@@ -2,12 +2,13 @@
 
 use super::{
     Device,
+    lanes::{Lanes, Shared},
     rank::{Rank, read, write},
 };
 use crate::{
-    closure::Closure,
+    closure::{Closure, Order},
     matrix::DistMatrix,
-    site::{Bands, Panels, Site, close_block},
+    site::{Bands, Lane, Panels, Site, close_block},
 };
 use core::ops::Range;
 use tilewright::{
@@ -22,29 +23,32 @@ pub(crate) struct OnDevice<'r, 'g, 'o> {
     asked: &'r Closure<'o>,
     rank: Rank<'r, 'g>,
     d: &'r mut DistMatrix<'g>,
-    local: DynDeviceMatrix,
+    local: Shared,
 }
 
 impl<'r, 'g, 'o> OnDevice<'r, 'g, 'o> {
     /// Copies the part to the device, and joins the GPUs of all ranks.
     pub fn new(asked: &'r Closure<'o>, device: &'r Device, d: &'r mut DistMatrix<'g>) -> Result<Self, Error> {
         let grid = d.grid();
-        let local = device.engine().upload_dyn(d.local());
-        let local = grid.world().agree(local, "copying to the GPU")?;
+        let lanes = match asked.order {
+            Order::InOrder => Ok(Lanes::one(device)),
+            Order::LookAhead => Lanes::two(device),
+        };
+        let copied = lanes.and_then(|lanes| {
+            let local = lanes.rest.upload_dyn(d.local())?;
+            Ok((lanes.share(local)?, lanes))
+        });
+        let (local, lanes) = grid.world().agree(copied, "copying to the GPU")?;
         let block = d.rows().block.min(d.rows().len);
-        let rank =
-            Rank::new(device, grid, d.dtype(), (block, d.local().layout().rows, d.local().layout().cols))?;
+        let sizes = (block, d.local().layout().rows, d.local().layout().cols);
+        let rank = Rank::new(device, lanes, grid, d.dtype(), sizes)?;
         Ok(Self { asked, rank, d, local })
     }
 
-    fn multiply(
-        &self,
-        a: DeviceRef<'_>,
-        b: DeviceRef<'_>,
-        c: DeviceMut<'_>,
-        joining: Joining<tilewright::Value>,
-    ) -> Result<(), Error> {
-        multiply(self.rank.engine(), self.asked.semiring, (a, b), c, joining, &self.asked.options)
+    /// `C = A ⊗ B` in the lane of panels.
+    fn multiply(&self, a: DeviceRef<'_>, b: DeviceRef<'_>, c: DeviceMut<'_>) -> Result<(), Error> {
+        let (engine, asked) = (&self.rank.lanes.panels, self.asked);
+        multiply(engine, asked.semiring, (a, b), c, Joining::Replace, &asked.options)
     }
 }
 
@@ -81,38 +85,38 @@ impl<'r, 'g> Site for OnDevice<'r, 'g, '_> {
         &mut self,
         (rows, cols): &Bands,
         first: usize,
-        diagonal: &mut DynDeviceMatrix,
+        diagonal: &mut Shared,
     ) -> Result<(), Error> {
-        let (engine, width) = (self.rank.engine(), rows.len());
-        let place = |local| DeviceRef::window(local, rows.start, cols.start, width, width);
-        let mut block = engine.zeros_dyn(self.local.dtype(), Layout::row_major(width, width))?;
-        engine.copy(place((&self.local).into())?, &mut block)?;
+        let (engine, width, local) = (&self.rank.lanes.panels, rows.len(), &mut self.local.panels);
+        let mut block = engine.zeros_dyn(local.dtype(), Layout::row_major(width, width))?;
+        engine.copy(DeviceRef::from(&*local).window(rows.start, cols.start, width, width)?, &mut block)?;
         if closed(engine, self.asked, &mut block)?.is_some() {
             // A cycle seems to gain: the processor tells which, or that it was a rounding.
-            let mut again = place((&self.local).into())?.to_matrix()?;
+            let mut again = DeviceRef::from(&*local).window(rows.start, cols.start, width, width)?.to_matrix()?;
             close_block(self.asked, again.as_mut(), first)?;
             DeviceMut::from(&mut block).copy_from(again.as_ref())?;
         }
-        let to = DeviceMut::from(&mut self.local).window(rows.start, cols.start, width, width)?;
+        let to = DeviceMut::from(local).window(rows.start, cols.start, width, width)?;
         engine.copy(&block, to)?;
-        engine.copy(&block, write(diagonal, width, width)?)
+        engine.copy(&block, write(&mut diagonal.panels, width, width)?)
     }
 
     fn row(
         &mut self,
         band: Range<usize>,
         own: Option<Range<usize>>,
-        diagonal: &DynDeviceMatrix,
-        row: &mut DynDeviceMatrix,
+        diagonal: &Shared,
+        row: &mut Shared,
     ) -> Result<(), Error> {
-        let (engine, width, cols) = (self.rank.engine(), band.len(), self.local.cols());
-        let diagonal = read(diagonal, width, width)?;
-        let strip = DeviceRef::from(&self.local).window(band.start, 0, width, cols)?;
-        self.multiply(diagonal, strip, write(row, width, cols)?, Joining::Replace)?;
+        let (width, cols) = (band.len(), self.local.panels.cols());
+        let (diagonal, row) = (read(&diagonal.panels, width, width)?, &mut row.panels);
+        let strip = DeviceRef::from(&self.local.panels).window(band.start, 0, width, cols)?;
+        self.multiply(diagonal, strip, write(row, width, cols)?)?;
+        let engine = &self.rank.lanes.panels;
         if let Some(own) = own {
             engine.copy(diagonal, write(row, width, cols)?.window(0, own.start, width, width)?)?;
         }
-        let strip = DeviceMut::from(&mut self.local).window(band.start, 0, width, cols)?;
+        let strip = DeviceMut::from(&mut self.local.panels).window(band.start, 0, width, cols)?;
         engine.copy(read(row, width, cols)?, strip)
     }
 
@@ -120,36 +124,53 @@ impl<'r, 'g> Site for OnDevice<'r, 'g, '_> {
         &mut self,
         band: Range<usize>,
         own: Option<Range<usize>>,
-        diagonal: &DynDeviceMatrix,
-        column: &mut DynDeviceMatrix,
+        diagonal: &Shared,
+        column: &mut Shared,
     ) -> Result<(), Error> {
-        let (engine, width, rows) = (self.rank.engine(), band.len(), self.local.rows());
-        let diagonal = read(diagonal, width, width)?;
-        let strip = DeviceRef::from(&self.local).window(0, band.start, rows, width)?;
-        self.multiply(strip, diagonal, write(column, rows, width)?, Joining::Replace)?;
+        let (width, rows) = (band.len(), self.local.panels.rows());
+        let (diagonal, column) = (read(&diagonal.panels, width, width)?, &mut column.panels);
+        let strip = DeviceRef::from(&self.local.panels).window(0, band.start, rows, width)?;
+        self.multiply(strip, diagonal, write(column, rows, width)?)?;
+        let engine = &self.rank.lanes.panels;
         if let Some(own) = own {
             engine.copy(diagonal, write(column, rows, width)?.window(own.start, 0, width, width)?)?;
         }
-        let strip = DeviceMut::from(&mut self.local).window(0, band.start, rows, width)?;
+        let strip = DeviceMut::from(&mut self.local.panels).window(0, band.start, rows, width)?;
         engine.copy(read(column, rows, width)?, strip)
     }
 
     fn join(
         &mut self,
-        panels: &Panels<DynDeviceMatrix>,
+        panels: &Panels<Shared>,
         width: usize,
         (rows, cols): &Bands,
+        lane: Lane,
     ) -> Result<(), Error> {
-        let (height, length) = (self.local.rows(), self.local.cols());
-        let a = read(&panels.column, height, width)?.window(rows.start, 0, rows.len(), width)?;
-        let b = read(&panels.row, width, length)?.window(0, cols.start, width, cols.len())?;
-        let c = DeviceMut::from(&mut self.local).window(rows.start, cols.start, rows.len(), cols.len())?;
-        let (engine, asked) = (self.rank.engine(), self.asked);
-        multiply(engine, asked.semiring, (a, b), c, Joining::Accumulate, &asked.options)
+        let lanes = &self.rank.lanes;
+        let (engine, column, row, local) = match lane {
+            Lane::Panels => {
+                (&lanes.panels, &panels.column.panels, &panels.row.panels, &mut self.local.panels)
+            }
+            Lane::Rest => (&lanes.rest, &panels.column.rest, &panels.row.rest, &mut self.local.rest),
+        };
+        let (height, length) = (local.rows(), local.cols());
+        let a = read(column, height, width)?.window(rows.start, 0, rows.len(), width)?;
+        let b = read(row, width, length)?.window(0, cols.start, width, cols.len())?;
+        let c = DeviceMut::from(local).window(rows.start, cols.start, rows.len(), cols.len())?;
+        multiply(engine, self.asked.semiring, (a, b), c, Joining::Accumulate, &self.asked.options)
+    }
+
+    fn has_lanes(&self) -> bool {
+        self.asked.order == Order::LookAhead
+    }
+
+    fn meet(&mut self) -> Result<(), Error> {
+        self.rank.lanes.meet()
     }
 
     fn state(&mut self) -> Result<&DistMatrix<'_>, Error> {
-        self.local.copy_to(self.d.local_mut())?;
+        self.rank.lanes.meet()?;
+        self.local.rest.copy_to(self.d.local_mut())?;
         Ok(self.d)
     }
 }

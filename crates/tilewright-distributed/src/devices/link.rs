@@ -27,11 +27,11 @@ pub(super) struct OnItsWay {
 }
 
 impl Link {
-    /// Joins the ranks along a row or a column. Panels have at most so many bytes, and as many as are given are under way at once.
+    /// Joins the ranks along a row or a column, whose panels an engine sends. They have at most so many bytes, and as many as are given are under way at once.
     pub fn new(
         device: &Device,
-        grid: &Grid<'_>,
-        along: Along,
+        engine: &Engine,
+        (grid, along): (&Grid<'_>, Along),
         (bytes, count): (usize, usize),
     ) -> Result<Self, Error> {
         let (world, group) = (grid.world(), grid.along(along));
@@ -39,7 +39,7 @@ impl Link {
             (Transport::Nccl, Some(Ok(nccl))) => {
                 let id = if group.rank() == 0 { nccl.new_id() } else { Ok(NcclId([0; 128])) };
                 let id = world.agree(id, "naming a row of GPUs")?;
-                let joined = joined(nccl, device.engine(), group, id);
+                let joined = joined(nccl, engine, group, id);
                 world.agree(joined, "joining GPUs").map(Self::Nccl)
             }
             (Transport::Hosts, _) => {

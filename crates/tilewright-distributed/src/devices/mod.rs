@@ -16,13 +16,17 @@
 //! ```
 
 mod closure;
+mod lanes;
 mod link;
 mod product;
 mod rank;
+mod trace;
 
 pub(crate) use closure::OnDevice;
 pub use product::multiply;
+pub use trace::{Span, Trace};
 
+pub use crate::site::Work;
 use crate::{fault, group::Group, threads};
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
@@ -61,6 +65,7 @@ pub struct Device {
     /// Or why there is none; nothing for a rank that is alone, which needs none.
     nccl: Option<Result<Nccl, String>>,
     transport: Transport,
+    trace: Option<Trace>,
 }
 
 impl Device {
@@ -86,7 +91,7 @@ impl Device {
             (false, true) => Transport::Peers,
             (false, false) => Transport::Hosts,
         };
-        Ok(Self { engine, nccl, transport })
+        Ok(Self { engine, nccl, transport, trace: None })
     }
 
     /// As [`Device::new`], of a GPU of this machine: its ranks take them in turn.
@@ -113,6 +118,16 @@ impl Device {
             }
             _ => Ok(Self { transport, ..self }),
         }
+    }
+
+    /// Keeps what it does for closures and products from now on. Either all ranks do so or none.
+    pub fn traced(self) -> Self {
+        Self { trace: Some(Trace::default()), ..self }
+    }
+
+    /// What it did, where that is kept.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
     }
 
     /// How it sends to other GPUs.

@@ -3,16 +3,17 @@
 use super::{
     Device,
     closure::multiply as join,
+    lanes::{Lanes, Shared},
     rank::{Coming, Rank, read, write},
 };
 use crate::{
     grid::Along,
     matrix::DistMatrix,
     product::{ByPanels, by_panels, check_both, of_no_terms},
-    site::Carrier,
+    site::{Carrier, Lane, Work},
 };
 use tilewright::{
-    Backend, DType, Element, Error, ErrorKind, Joining, Options, Semiring, SemiringId,
+    Backend, DType, DynMut, Element, Error, ErrorKind, Joining, Options, Semiring, SemiringId,
     cuda::{DeviceMut, DeviceRef, DynDeviceMatrix},
     domain, for_each_pair,
 };
@@ -37,17 +38,19 @@ pub fn multiply<'g>(
     let mut c = world.agree(c, "taking memory for the product")?;
     let here = Options { backend: Backend::Cpu, ..*options };
     let made = of_no_terms(semiring, a, b, &mut c, &here).and_then(|()| {
-        let upload = |m: &DistMatrix<'_>| device.engine().upload_dyn(m.local());
-        Ok((upload(a)?, upload(b)?, upload(&c)?))
+        // Panels are cut from A and B, which nothing else reads.
+        let lanes = Lanes::two(device)?;
+        let on = (lanes.panels.upload_dyn(a.local())?, lanes.panels.upload_dyn(b.local())?);
+        Ok((on, lanes.rest.upload_dyn(c.local())?, lanes))
     });
-    let (on_a, on_b, on_c) = world.agree(made, "copying to the GPU")?;
+    let (on, on_c, lanes) = world.agree(made, "copying to the GPU")?;
     let (rows, cols, block) = (on_c.rows(), on_c.cols(), a.cols().block.min(a.cols().len));
-    let rank = Rank::new(device, grid, a.dtype(), (block, rows, cols))?;
+    let rank = Rank::new(device, lanes, grid, a.dtype(), (block, rows, cols))?;
     let room = || Ok((rank.room(rows * block)?, rank.room(block * cols)?));
     let spare = world.agree(room().and_then(|one| Ok(vec![one, room()?])), "taking memory for panels")?;
-    let mut run = OnDevice { semiring, options, rank, a, b, on: (on_a, on_b), c: on_c, spare };
+    let mut run = OnDevice { semiring, options, rank, a, b, on, c: on_c, spare };
     let joined = by_panels(world, a.cols().blocks(), Ok(()), &mut run);
-    let home = joined.and_then(|()| world.agree(run.c.copy_to(c.local_mut()), "copying from the GPU"));
+    let home = joined.and_then(|()| world.agree(run.home(c.local_mut()), "copying from the GPU"));
     match home {
         Ok(()) => Ok(c),
         Err(error) => {
@@ -99,36 +102,43 @@ struct OnDevice<'r, 'g, 'o> {
     on: (DynDeviceMatrix, DynDeviceMatrix),
     c: DynDeviceMatrix,
     /// Columns of A and rows of B.
-    spare: Vec<(DynDeviceMatrix, DynDeviceMatrix)>,
+    spare: Vec<(Shared, Shared)>,
 }
 
 impl OnDevice<'_, '_, '_> {
     /// The columns of A and the rows of B of block `k`, where they are here.
-    fn fill(&self, k: usize, a: &mut DynDeviceMatrix, b: &mut DynDeviceMatrix) -> Result<(), Error> {
-        let (engine, (i, j)) = (self.rank.engine(), self.a.grid().place());
+    fn fill(&self, k: usize, a: &mut Shared, b: &mut Shared) -> Result<(), Error> {
+        let (engine, (i, j)) = (&self.rank.lanes.panels, self.a.grid().place());
         let (width, rows, cols) = (self.a.cols().indices(k).len(), self.c.rows(), self.c.cols());
+        // What was in this memory before has been multiplied then.
+        self.rank.lanes.meet()?;
         if self.a.cols().owner(k) == j {
             let from = DeviceRef::from(&self.on.0).window(0, self.a.cols().local(k).start, rows, width)?;
-            engine.copy(from, write(a, rows, width)?)?;
+            engine.copy(from, write(&mut a.panels, rows, width)?)?;
         }
         if self.b.rows().owner(k) == i {
             let from = DeviceRef::from(&self.on.1).window(self.b.rows().local(k).start, 0, width, cols)?;
-            engine.copy(from, write(b, width, cols)?)?;
+            engine.copy(from, write(&mut b.panels, width, cols)?)?;
         }
         Ok(())
     }
 
-    fn product(&mut self, k: usize, a: &DynDeviceMatrix, b: &DynDeviceMatrix) -> Result<(), Error> {
+    fn product(&mut self, k: usize, a: &Shared, b: &Shared) -> Result<(), Error> {
         let (width, rows, cols) = (self.a.cols().indices(k).len(), self.c.rows(), self.c.cols());
-        let (a, b) = (read(a, rows, width)?, read(b, width, cols)?);
+        let (a, b) = (read(&a.rest, rows, width)?, read(&b.rest, width, cols)?);
         let c = DeviceMut::from(&mut self.c);
-        join(self.rank.engine(), self.semiring, (a, b), c, Joining::Accumulate, self.options)
+        join(&self.rank.lanes.rest, self.semiring, (a, b), c, Joining::Accumulate, self.options)
+    }
+
+    fn home(&mut self, c: DynMut<'_>) -> Result<(), Error> {
+        self.rank.settle()?;
+        self.c.copy_to(c)
     }
 }
 
 impl ByPanels for OnDevice<'_, '_, '_> {
     type Coming = (Coming, Coming);
-    type Panels = (DynDeviceMatrix, DynDeviceMatrix);
+    type Panels = (Shared, Shared);
 
     fn begin(&mut self, k: usize) -> Result<(Coming, Coming), Error> {
         let (width, rows, cols) = (self.a.cols().indices(k).len(), self.c.rows(), self.c.cols());
@@ -145,14 +155,16 @@ impl ByPanels for OnDevice<'_, '_, '_> {
 
     fn arrived(&mut self, (a, b): (Coming, Coming)) -> Result<Self::Panels, Error> {
         let panels = (self.rank.arrived(a)?, self.rank.arrived(b)?);
-        let settled = self.rank.settle();
-        self.rank.keep(settled);
+        let kept = self.rank.keep_pace().and_then(|()| self.rank.lanes.meet());
+        self.rank.keep(kept);
         Ok(panels)
     }
 
     fn join(&mut self, k: usize, (a, b): Self::Panels) -> Result<(), Error> {
-        let joined = self.product(k, &a, &b);
-        self.rank.keep(joined);
+        let begun = self.rank.mark(Work::Update, Lane::Rest);
+        let joined = begun.and_then(|()| self.product(k, &a, &b));
+        let ended = joined.and_then(|()| self.rank.mark(Work::Update, Lane::Rest));
+        self.rank.keep(ended);
         self.spare.push((a, b));
         Ok(())
     }

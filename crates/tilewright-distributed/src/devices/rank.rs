@@ -2,16 +2,18 @@
 
 use super::{
     Device,
+    lanes::{Lanes, Shared},
     link::{Link, OnItsWay, by_hosts, by_peers, upload},
+    trace::Recorder,
 };
 use crate::{
     grid::{Along, Grid},
-    site::Carrier,
+    site::{Carrier, Lane, Work},
 };
 use std::time::{Duration, Instant};
 use tilewright::{
     DType, Error, ErrorKind, Layout,
-    cuda::{DeviceMut, DeviceRef, DynDeviceMatrix, Engine},
+    cuda::{DeviceMut, DeviceRef, DynDeviceMatrix, Mark},
 };
 
 /// Panels that are under way at once: two of rows or columns, and a block of the diagonal.
@@ -28,18 +30,21 @@ fn patience(terms: f64, bytes: f64) -> Duration {
 
 /// Memory of panels on the device of a rank, and what sends them.
 pub(crate) struct Rank<'r, 'g> {
-    device: &'r Device,
+    pub(super) lanes: Lanes,
     grid: &'g Grid<'g>,
     dtype: DType,
     row: Link,
     column: Link,
     patience: Duration,
+    /// The end of the work that was under way when this rank kept pace for the last time.
+    before: Option<[Mark; 2]>,
+    recorder: Option<Recorder<'r>>,
     fault: Option<Error>,
 }
 
 /// A panel on its way: work that comes later in the stream finds it, unless it comes through the hosts' memory.
 pub(crate) struct Coming {
-    panel: DynDeviceMatrix,
+    panel: Shared,
     along: Along,
     on_its_way: Option<OnItsWay>,
 }
@@ -48,20 +53,32 @@ impl<'r, 'g> Rank<'r, 'g> {
     /// Joins the GPUs of the grid's rows and columns. Panels are `block` wide, and as long as the sides `rows` and `cols` of this rank's part.
     pub fn new(
         device: &'r Device,
+        lanes: Lanes,
         grid: &'g Grid<'g>,
         dtype: DType,
         (block, rows, cols): (usize, usize, usize),
     ) -> Result<Self, Error> {
         let bytes = block * rows.max(cols).max(block) * dtype.size();
-        let row = Link::new(device, grid, Along::Row, (bytes, AT_ONCE))?;
-        let column = Link::new(device, grid, Along::Column, (bytes, AT_ONCE))?;
+        let row = Link::new(device, &lanes.panels, (grid, Along::Row), (bytes, AT_ONCE))?;
+        let column = Link::new(device, &lanes.panels, (grid, Along::Column), (bytes, AT_ONCE))?;
         let terms = rows as f64 * cols as f64 * block as f64;
         let patience = patience(terms, 2.0 * bytes as f64);
-        Ok(Self { device, grid, dtype, row, column, patience, fault: None })
+        let recorder = device.trace().map(|trace| Recorder::new(trace, grid.world().rank(), &lanes));
+        let recorder = grid.world().agree(recorder.transpose(), "beginning a trace")?;
+        Ok(Self { lanes, grid, dtype, row, column, patience, before: None, recorder, fault: None })
     }
 
-    pub fn engine(&self) -> &'r Engine {
-        self.device.engine()
+    /// Waits for marks, unless another device is seen to have failed.
+    fn wait(&self, marks: &[Mark; 2]) -> Result<(), Error> {
+        let (began, patience) = (Instant::now(), self.patience);
+        let check = || self.row.check().and_then(|()| self.column.check());
+        for mark in marks {
+            mark.wait_while(|| {
+                check()?;
+                if began.elapsed() < patience { Ok(()) } else { Err(too_long(patience)) }
+            })?;
+        }
+        check()
     }
 
     /// Keeps what went wrong here alone, for all to agree on.
@@ -80,21 +97,21 @@ impl<'r, 'g> Rank<'r, 'g> {
 }
 
 impl Carrier for Rank<'_, '_> {
-    type Panel = DynDeviceMatrix;
+    type Panel = Shared;
     type Coming = Coming;
 
-    fn room(&self, elements: usize) -> Result<DynDeviceMatrix, Error> {
-        self.engine().zeros_dyn(self.dtype, Layout::row_major(1, elements))
+    fn room(&self, elements: usize) -> Result<Shared, Error> {
+        self.lanes.row(self.dtype, elements)
     }
 
     fn send(
         &mut self,
         along: Along,
-        mut panel: DynDeviceMatrix,
+        mut panel: Shared,
         elements: usize,
         root: usize,
     ) -> Result<Coming, Error> {
-        let (grid, engine, bytes) = (self.grid, self.engine(), elements * self.dtype.size());
+        let (grid, bytes) = (self.grid, elements * self.dtype.size());
         let group = grid.along(along);
         if group.size() == 1 || bytes == 0 {
             return Ok(Coming { panel, along, on_its_way: None });
@@ -102,24 +119,29 @@ impl Carrier for Rank<'_, '_> {
         if group.rank() != root {
             grid.count(bytes as u64);
         }
+        let begun = self.mark(Work::Send, Lane::Panels);
+        self.keep(begun);
+        let (engine, here) = (self.lanes.panels.clone(), &mut panel.panels);
         let (on_its_way, done) = match self.link(along) {
-            Link::Nccl(Some(communicator)) => (None, communicator.broadcast(&mut panel, bytes, root)),
+            Link::Nccl(Some(communicator)) => (None, communicator.broadcast(here, bytes, root)),
             Link::Hosts(spare) => {
-                let (on_its_way, done) = by_hosts(spare, group, (&panel, elements), root)?;
+                let (on_its_way, done) = by_hosts(spare, group, (here, elements), root)?;
                 (Some(on_its_way), done)
             }
-            Link::Nccl(None) | Link::Peers => (None, by_peers(engine, group, &mut panel, bytes, root)?),
+            Link::Nccl(None) | Link::Peers => (None, by_peers(&engine, group, here, bytes, root)?),
         };
         self.keep(done);
+        let ended = self.mark(Work::Send, Lane::Panels);
+        self.keep(ended);
         Ok(Coming { panel, along, on_its_way })
     }
 
-    fn arrived(&mut self, coming: Coming) -> Result<DynDeviceMatrix, Error> {
+    fn arrived(&mut self, coming: Coming) -> Result<Shared, Error> {
         let Coming { mut panel, along, on_its_way } = coming;
         if let Some(OnItsWay { pending, is_root }) = on_its_way {
             let buffer = pending.wait()?;
             if !is_root {
-                self.keep(upload(&buffer, &mut panel));
+                self.keep(upload(&buffer, &mut panel.panels));
             }
             if let Link::Hosts(spare) = self.link(along) {
                 spare.push(buffer);
@@ -128,12 +150,16 @@ impl Carrier for Rank<'_, '_> {
         Ok(panel)
     }
 
+    fn mark(&mut self, work: Work, lane: Lane) -> Result<(), Error> {
+        self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.mark(&self.lanes, work, lane))
+    }
+
     fn fault(&mut self) -> &mut Option<Error> {
         &mut self.fault
     }
 
     fn named(&self, error: Error) -> Error {
-        let device = self.engine().device();
+        let device = self.lanes.rest.device();
         match error.kind() {
             ErrorKind::Device { doing, name, number, text, hint } => {
                 let doing = format!("{doing} on device {} ({})", device.ordinal, device.name);
@@ -144,14 +170,15 @@ impl Carrier for Rank<'_, '_> {
         }
     }
 
+    fn keep_pace(&mut self) -> Result<(), Error> {
+        let marks = self.lanes.marks()?;
+        self.before.replace(marks).map_or(Ok(()), |before| self.wait(&before))
+    }
+
     fn settle(&mut self) -> Result<(), Error> {
-        let (began, patience) = (Instant::now(), self.patience);
-        let check = || self.row.check().and_then(|()| self.column.check());
-        self.engine().synchronize_while(|| {
-            check()?;
-            if began.elapsed() < patience { Ok(()) } else { Err(too_long(patience)) }
-        })?;
-        check()
+        self.before = None;
+        self.wait(&self.lanes.marks()?)?;
+        self.recorder.as_ref().map_or(Ok(()), Recorder::keep)
     }
 
     fn give_up(&mut self) {
