@@ -274,6 +274,28 @@ impl<'a, T> MatMut<'a, T> {
         Ok(unsafe { Self::from_raw_parts(self.ptr.offset(offset), layout) })
     }
 
+    /// All elements, row by row, where they lie so without gaps.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, MatMut};
+    /// let mut data = [1, 2, 3, 4];
+    /// let m = MatMut::new(&mut data, Layout::row_major(2, 2))?;
+    /// m.into_slice().expect("without gaps")[3] = 5;
+    /// assert_eq!(data, [1, 2, 3, 5]);
+    /// let gaps = MatMut::new(&mut data, Layout::row_major(2, 2))?.window(0, 0, 2, 1)?;
+    /// assert!(gaps.into_slice().is_none());
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn into_slice(self) -> Option<&'a mut [T]> {
+        let Layout { rows, cols, row_stride, col_stride } = self.layout;
+        if self.layout.is_empty() {
+            return Some(&mut []);
+        }
+        let is_dense = (cols == 1 || col_stride == 1) && (rows == 1 || row_stride == cols as isize);
+        // SAFETY: the elements follow each other from the first one on, and `self`, which is consumed, has borrowed them exclusively.
+        is_dense.then(|| unsafe { core::slice::from_raw_parts_mut(self.ptr.as_ptr(), rows * cols) })
+    }
+
     /// Sets every element to `value`.
     pub fn fill(&mut self, value: T)
     where

@@ -20,9 +20,9 @@ pub use device::{
     Pinned, device_layout,
 };
 pub use engine::{
-    Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel, Mark,
-    OperandReuse, Origin, Pace, PeerAddress, Planned, Prepared, PreparedKernel, Repetitions, Timing, With,
-    sets_beyond_cache,
+    Chosen, CodeArrays, CodeLaunch, CodeModule, Competitor, DeviceProduct, Engine, InPlace, LoadedKernel,
+    Mark, OperandReuse, Origin, Pace, PeerAddress, Planned, Prepared, PreparedKernel, Repetitions, Timing,
+    With, sets_beyond_cache,
 };
 pub use nccl::{Communicator, Nccl, NcclId};
 pub use telemetry::Telemetry;

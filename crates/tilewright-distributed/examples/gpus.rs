@@ -1,4 +1,4 @@
-//! Closures and products on the GPUs of this machine, against one GPU: `gpus N ROUNDS [DEVICE...]`, of which there is one unless they are named.
+//! Closures and products on the GPUs of this machine, against one GPU: `gpus N ROUNDS BLOCK [DEVICE...]`, of which there is one unless they are named.
 //!
 //! Each line says what was found; the program fails where bits differ. Seconds are those of the devices, from the first kernel on to the last, without copies from and to the host.
 
@@ -10,23 +10,34 @@ use tilewright::{
 };
 use tilewright_distributed::{
     Closure, DistMatrix, Grid, Group, Order, best_grid, default_block,
-    devices::{self, Device},
+    devices::{self, Device, Span, Work},
 };
 
 /// Bytes of the panel that a GPU sends to itself.
 const PANEL: usize = 256 << 20;
 const SEMIRING: SemiringId = SemiringId::MinPlus;
 
+/// What is measured.
+#[derive(Clone, Copy)]
+struct Case<'c> {
+    weights: &'c DynMatrix,
+    block: usize,
+    rounds: usize,
+    gpus: &'c [Engine],
+}
+
 fn main() -> Result<(), Error> {
     let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let n = words.first().copied().unwrap_or(1024);
     let rounds = words.get(1).copied().unwrap_or(3);
-    let ordinals = words.get(2..).filter(|named| !named.is_empty()).unwrap_or(&[0]);
+    let block = words.get(2).copied().filter(|block| *block > 0).unwrap_or_else(|| default_block(n));
+    let ordinals = words.get(3..).filter(|named| !named.is_empty()).unwrap_or(&[0]);
     let gpus = ordinals.iter().map(|&ordinal| Engine::open(ordinal)).collect::<Result<Vec<_>, _>>()?;
     alone(&gpus[0])?;
     let weights: DynMatrix = tilewright::Matrix::from_fn(n, n, weight)?.into();
-    closures(&weights, rounds, &gpus)?;
-    products(&weights, rounds, &gpus)
+    let case = Case { weights: &weights, block, rounds, gpus: &gpus };
+    closures(case)?;
+    products(case)
 }
 
 /// A communicator of one rank: it joins, sends to itself and is left.
@@ -77,18 +88,14 @@ impl Task {
 }
 
 /// Seconds of the devices, and of the host; the result has the bits of `expected`.
-fn on_all(
-    weights: &DynMatrix,
-    gpus: &[Engine],
-    expected: &DynMatrix,
-    task: Task,
-) -> Result<(f64, f64), Error> {
+fn on_all(case: Case<'_>, expected: &DynMatrix, task: Task, is_last: bool) -> Result<(f64, f64), Error> {
+    let Case { weights, block, gpus, .. } = case;
     let n = weights.layout().rows;
     let shape = best_grid(gpus.len(), (n, n, n));
     let one = |group: &dyn Group, device: &Device| {
         let device = Device::new(device.engine().clone(), group)?.traced();
         let grid = Grid::new(group, shape)?;
-        let mut d = DistMatrix::zeros(&grid, DType::F32, n, n, default_block(n))?;
+        let mut d = DistMatrix::zeros(&grid, DType::F32, n, n, block)?;
         d.fill(|at, mut part| {
             let (rows, cols) = (at.rows.len(), at.cols.len());
             part.copy_from(weights.as_ref().window(at.rows.start, at.cols.start, rows, cols)?)
@@ -109,6 +116,9 @@ fn on_all(
             return Err(differs("a result of several GPUs"));
         }
         let spans = device.trace().map_or(Ok(Vec::new()), |trace| trace.of_all(group))?;
+        if is_last && group.rank() == 0 {
+            show(&spans);
+        }
         let end = spans.iter().map(|span| span.end).fold(0.0, f64::max);
         let start = spans.iter().map(|span| span.start).fold(end, f64::min);
         Ok((end - start, seconds))
@@ -117,15 +127,39 @@ fn on_all(
     Ok(all?.into_iter().fold((0.0, 0.0), |a, b| (f64::max(a.0, b.0), f64::max(a.1, b.1))))
 }
 
+/// What each rank's streams did in all.
+fn show(spans: &[Span]) {
+    for rank in 0.. {
+        let of_rank: Vec<_> = spans.iter().filter(|span| span.rank == rank).collect();
+        if of_rank.is_empty() {
+            return;
+        }
+        let mut line = format!("    rank {rank}:");
+        for is_for_panels in [true, false] {
+            for work in Work::ALL {
+                let same = |span: &&&Span| (span.work, span.is_for_panels) == (work, is_for_panels);
+                let all: Vec<_> = of_rank.iter().filter(same).collect();
+                let seconds: f64 = all.iter().map(|span| span.end - span.start).sum();
+                if !all.is_empty() {
+                    let lane = if is_for_panels { "panels" } else { "rest" };
+                    line += &format!(" {lane}/{} {} in {seconds:.4} s;", work.name(), all.len());
+                }
+            }
+        }
+        println!("{line}");
+    }
+}
+
 fn bits(m: Option<tilewright::MatRef<'_, f32>>, i: usize, j: usize) -> Option<u32> {
     m.and_then(|m| m.get(i, j)).map(f32::to_bits)
 }
 
-fn closures(weights: &DynMatrix, rounds: usize, gpus: &[Engine]) -> Result<(), Error> {
+fn closures(case: Case<'_>) -> Result<(), Error> {
+    let Case { weights, rounds, gpus, block } = case;
     let plain = OnGpu::open(Backend::Cuda)?;
     let mut one = Vec::new();
     let mut many = [Order::InOrder, Order::LookAhead].map(|order| (order, Vec::new()));
-    for _ in 0..=rounds {
+    for round in 0..=rounds {
         let mut expected = weights.as_ref().to_matrix()?;
         if plain.close(SEMIRING, expected.as_mut(), &Default::default())?.is_some() {
             return Err(differs("a cycle"));
@@ -133,20 +167,21 @@ fn closures(weights: &DynMatrix, rounds: usize, gpus: &[Engine]) -> Result<(), E
         let times = plain.times();
         one.push((times.seconds - times.prepare_seconds, times.seconds + times.transfer_seconds));
         for (order, times) in &mut many {
-            times.push(on_all(weights, gpus, &expected, Task::Close(*order))?);
+            times.push(on_all(case, &expected, Task::Close(*order), round == rounds)?);
         }
     }
     say(weights, "closure on one GPU", &one, &one);
     for (order, times) in many {
-        say(weights, &format!("closure on {} GPUs, {order:?}", gpus.len()), &times, &one);
+        say(weights, &format!("closure on {} GPUs, {order:?}, blocks of {block}", gpus.len()), &times, &one);
     }
     Ok(())
 }
 
-fn products(weights: &DynMatrix, rounds: usize, gpus: &[Engine]) -> Result<(), Error> {
+fn products(case: Case<'_>) -> Result<(), Error> {
+    let Case { weights, rounds, gpus, block } = case;
     let (engine, layout) = (&gpus[0], weights.layout());
     let (mut one, mut many) = (Vec::new(), Vec::new());
-    for _ in 0..=rounds {
+    for round in 0..=rounds {
         let began = Instant::now();
         let a = engine.upload_dyn(weights.as_ref())?;
         let mut c = engine.zeros_dyn(DType::F32, layout)?;
@@ -158,17 +193,17 @@ fn products(weights: &DynMatrix, rounds: usize, gpus: &[Engine]) -> Result<(), E
         c.copy_to(expected.as_mut())?;
         one.push((seconds, began.elapsed().as_secs_f64()));
         drop((a, c));
-        many.push(on_all(weights, gpus, &expected, Task::Square)?);
+        many.push(on_all(case, &expected, Task::Square, round == rounds)?);
     }
     say(weights, "product on one GPU", &one, &one);
-    say(weights, &format!("product on {} GPUs", gpus.len()), &many, &one);
+    say(weights, &format!("product on {} GPUs, blocks of {block}", gpus.len()), &many, &one);
     Ok(())
 }
 
-/// The least times but for those of the first round, which compiles and joins, and how many times as fast as one GPU that is.
+/// The least times but for those of the first of several rounds, which compiles, and how many times as fast as one GPU that is.
 fn say(weights: &DynMatrix, what: &str, times: &[(f64, f64)], one: &[(f64, f64)]) {
     let least = |times: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
-        times.iter().skip(1).map(of).fold(f64::INFINITY, f64::min)
+        times.iter().skip(usize::from(times.len() > 1)).map(of).fold(f64::INFINITY, f64::min)
     };
     let (seconds, all) = (least(times, |t| t.0), least(times, |t| t.1));
     println!(

@@ -16,11 +16,23 @@ use tilewright::{DynMut, DynRef, Error, ErrorKind, Joining, Options, SemiringId,
 /// When panels are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
+    /// The next panels first on GPUs, and in order on processors.
+    #[default]
+    Auto,
     /// The row and the column of the next block are updated first, and are on their way while the rest is: where panels move by themselves, and take long.
     LookAhead,
     /// Each step ends before the next begins: on processors it is faster.
-    #[default]
     InOrder,
+}
+
+impl Order {
+    /// Whether panels go ahead of the rest on GPUs, or on processors.
+    pub(crate) fn looks_ahead(self, on_gpus: bool) -> bool {
+        match self {
+            Self::Auto => on_gpus,
+            order => order == Self::LookAhead,
+        }
+    }
 }
 
 /// Turns weights of edges into weights of best paths, in place: `D[i,j] = ⊕` over all paths from `i` to `j`, those without an edge included.
@@ -75,7 +87,7 @@ impl fmt::Debug for Closure<'_> {
 }
 
 impl<'o> Closure<'o> {
-    /// On this processor, in order, without checkpoints.
+    /// On this processor, without checkpoints.
     pub fn new(semiring: SemiringId) -> Self {
         let options = Options { backend: tilewright::Backend::Cpu, ..Options::default() };
         Self {
@@ -123,7 +135,7 @@ impl<'o> Closure<'o> {
         if rows != cols {
             return Err(ErrorKind::NotSquare { what: "D", rows, cols }.into());
         }
-        prepare(self.semiring, d)?;
+        prepare(self.semiring, d, self.options.threads)?;
         if self.checkpoints.is_some() { fingerprint(d) } else { Ok(0) }
     }
 
@@ -161,6 +173,11 @@ impl<'o> Closure<'o> {
         (done, count): (usize, usize),
         weights: u64,
     ) -> Result<(), Error> {
+        #[cfg(feature = "cuda")]
+        let on_gpus = self.device.is_some();
+        #[cfg(not(feature = "cuda"))]
+        let on_gpus = false;
+        let looks_ahead = self.order.looks_ahead(on_gpus);
         let mut coming = None;
         for k in done..count {
             let before = self.before_step.map_or(Ok(()), |before| before(k, count));
@@ -180,7 +197,7 @@ impl<'o> Closure<'o> {
             steps.keep_pace();
             let is_due = self.checkpoints.is_some_and(|to| to.is_due(k + 1, done, count));
             // A state that is kept is one between two steps.
-            let is_ahead = self.order == Order::LookAhead && k + 1 < count && !is_due;
+            let is_ahead = looks_ahead && k + 1 < count && !is_due;
             coming = steps.update(k, &panels, is_ahead)?;
             steps.reuse(panels);
             if let Some(to) = self.checkpoints.filter(|_| is_due) {

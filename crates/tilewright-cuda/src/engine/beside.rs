@@ -47,7 +47,7 @@ impl Mark {
 }
 
 impl Engine {
-    /// An engine of the same device whose work runs beside that of this one, in a stream of its own. Where blocks of kernels wait for room, those of the new engine go first.
+    /// An engine of the same device whose work runs beside that of this one, in a stream of its own. It shares the kernels that were compiled. Where blocks of kernels wait for room, those of the new engine go first.
     ///
     /// ```
     /// use tilewright_core::{Layout, MatRef, SemiringId};
@@ -67,7 +67,8 @@ impl Engine {
     /// `device` where the driver makes no stream.
     pub fn beside(&self) -> Result<Self, Error> {
         let stream = Stream::with_priority(Arc::clone(self.context()), Priority::First)?;
-        Ok(Self::of(stream, self.0.cache.clone()))
+        let kernels = Arc::clone(&self.0.kernels);
+        Ok(Self::with_kernels(stream, self.0.cache.clone(), kernels))
     }
 
     /// Lets work that is asked for from now on wait for what the other engine has been asked for. It may be this one: then nothing is to be done.

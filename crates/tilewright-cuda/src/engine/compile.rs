@@ -2,10 +2,12 @@
 
 use super::Engine;
 use super::code_sources::{CodeSource, code_sources};
+use super::plans::goes_anywhere;
 use super::shared_memory_limit::SharedMemoryLimit;
 use crate::device::{DriverKind, Function, FunctionAttributes, Module};
+use std::collections::HashMap;
 use std::panic::resume_unwind;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 use tilewright_arch::{Architecture, ComputeCapability, GridLaunch};
@@ -80,7 +82,10 @@ fn spill(launch: &Launch, bytes: u32) -> Option<String> {
 }
 
 /// What is kept in memory: a program's entry.
-pub(super) type Key = (Program, &'static str);
+type Key = (Program, &'static str);
+
+/// Kernels that are ready.
+pub(super) type Kept = Mutex<HashMap<Key, Arc<Ready>>>;
 
 fn key(launch: &Launch) -> Key {
     (launch.program().clone(), launch.entry())
@@ -115,13 +120,17 @@ impl Engine {
     }
 
     fn known(&self, launch: &Launch) -> Option<Arc<Ready>> {
-        self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&key(launch)).cloned()
+        self.kept(launch).lock().unwrap_or_else(PoisonError::into_inner).get(&key(launch)).cloned()
+    }
+
+    fn kept(&self, launch: &Launch) -> &Kept {
+        if goes_anywhere(launch) { &self.0.kernels } else { &self.0.bound }
     }
 
     /// Compiled outside the lock; if two threads do it, one of the results is kept.
     fn make_and_keep(&self, launch: &Launch) -> Result<Arc<Ready>, Error> {
         let ready = Arc::new(self.make(launch)?);
-        let mut kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = self.kept(launch).lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(kernels.entry(key(launch)).or_insert(ready)))
     }
 

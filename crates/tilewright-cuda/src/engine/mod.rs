@@ -38,7 +38,6 @@ pub use timing::{Competitor, Pace, Repetitions, Timing, sets_beyond_cache};
 
 use crate::device::{Context, DeviceInfo, DeviceMatrix, Driver, DriverKind, DynDeviceMatrix, Pinned, Stream};
 use crate::tunings::Tunings;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tilewright_arch::Gpu;
@@ -77,7 +76,10 @@ struct Inner {
     /// Where ways that were measured are kept; `None` where there are none.
     tunings: OnceLock<Option<Tunings>>,
     compiler: OnceLock<tilewright_toolchain::compilers::Found>,
-    kernels: Mutex<HashMap<compile::Key, Arc<compile::Ready>>>,
+    /// Kernels that have all they need from their parameters. Engines beside this one launch the same.
+    kernels: Arc<compile::Kept>,
+    /// Those with variables or textures, which are set in the order of the stream.
+    bound: compile::Kept,
     plans: Mutex<plans::Plans>,
     /// Variables of a module, workspaces, and the launches that use them belong together.
     launching: Mutex<()>,
@@ -164,7 +166,11 @@ impl Engine {
     }
 
     fn of(stream: Arc<Stream>, cache: Option<CubinCache>) -> Self {
-        let (tunings, compiler, kernels, plans) = Default::default();
+        Self::with_kernels(stream, cache, Arc::default())
+    }
+
+    fn with_kernels(stream: Arc<Stream>, cache: Option<CubinCache>, kernels: Arc<compile::Kept>) -> Self {
+        let (tunings, compiler, bound, plans) = Default::default();
         let (launching, reuses_operands) = Default::default();
         let gpu = stream.context.info.gpu();
         Self(Arc::new(Inner {
@@ -174,6 +180,7 @@ impl Engine {
             tunings,
             compiler,
             kernels,
+            bound,
             plans,
             launching,
             reuses_operands,

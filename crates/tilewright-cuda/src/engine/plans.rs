@@ -45,11 +45,7 @@ impl Plan {
 
     /// Whether its launches can go into any stream: those with variables and textures are in order with what is in the engine's.
     pub(super) fn goes_anywhere(&self) -> bool {
-        let is_plain = |launch: &Launch| {
-            let is_texture = |value: &_| matches!(value, Argument::Texture(_));
-            launch.symbols().is_empty() && !launch.arguments().iter().any(|a| is_texture(&a.value))
-        };
-        self.recipe.launches().iter().all(is_plain)
+        self.recipe.launches().iter().all(goes_anywhere)
     }
 
     /// Puts the launches into a stream of the engine's context.
@@ -100,6 +96,12 @@ impl Plan {
             ErrorKind::Unsupported { what, why: "the recipe needs it".into(), hint: "".into() }.into()
         })
     }
+}
+
+/// Whether a launch can go into any stream: it has neither variables nor textures.
+pub(super) fn goes_anywhere(launch: &Launch) -> bool {
+    let is_texture = |value: &_| matches!(value, Argument::Texture(_));
+    launch.symbols().is_empty() && !launch.arguments().iter().any(|argument| is_texture(&argument.value))
 }
 
 /// Where workspaces of these sizes lie in one piece of memory.

@@ -6,7 +6,7 @@ use super::{
     rank::{Rank, read, write},
 };
 use crate::{
-    closure::{Closure, Order},
+    closure::Closure,
     matrix::DistMatrix,
     site::{Bands, Lane, Panels, Site, close_block},
 };
@@ -30,10 +30,8 @@ impl<'r, 'g, 'o> OnDevice<'r, 'g, 'o> {
     /// Copies the part to the device, and joins the GPUs of all ranks.
     pub fn new(asked: &'r Closure<'o>, device: &'r Device, d: &'r mut DistMatrix<'g>) -> Result<Self, Error> {
         let grid = d.grid();
-        let lanes = match asked.order {
-            Order::InOrder => Ok(Lanes::one(device)),
-            Order::LookAhead => Lanes::two(device),
-        };
+        let looks_ahead = asked.order.looks_ahead(true);
+        let lanes = if looks_ahead { Lanes::two(device) } else { Ok(Lanes::one(device)) };
         let copied = lanes.and_then(|lanes| {
             let local = lanes.rest.upload_dyn(d.local())?;
             Ok((lanes.share(local)?, lanes))
@@ -81,18 +79,14 @@ impl<'r, 'g> Site for OnDevice<'r, 'g, '_> {
         &mut self.rank
     }
 
-    fn close(
-        &mut self,
-        (rows, cols): &Bands,
-        first: usize,
-        diagonal: &mut Shared,
-    ) -> Result<(), Error> {
+    fn close(&mut self, (rows, cols): &Bands, first: usize, diagonal: &mut Shared) -> Result<(), Error> {
         let (engine, width, local) = (&self.rank.lanes.panels, rows.len(), &mut self.local.panels);
         let mut block = engine.zeros_dyn(local.dtype(), Layout::row_major(width, width))?;
         engine.copy(DeviceRef::from(&*local).window(rows.start, cols.start, width, width)?, &mut block)?;
         if closed(engine, self.asked, &mut block)?.is_some() {
             // A cycle seems to gain: the processor tells which, or that it was a rounding.
-            let mut again = DeviceRef::from(&*local).window(rows.start, cols.start, width, width)?.to_matrix()?;
+            let mut again =
+                DeviceRef::from(&*local).window(rows.start, cols.start, width, width)?.to_matrix()?;
             close_block(self.asked, again.as_mut(), first)?;
             DeviceMut::from(&mut block).copy_from(again.as_ref())?;
         }
@@ -161,7 +155,7 @@ impl<'r, 'g> Site for OnDevice<'r, 'g, '_> {
     }
 
     fn has_lanes(&self) -> bool {
-        self.asked.order == Order::LookAhead
+        self.asked.order.looks_ahead(true)
     }
 
     fn meet(&mut self) -> Result<(), Error> {

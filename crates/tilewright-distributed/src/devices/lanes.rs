@@ -23,9 +23,7 @@ impl Lanes {
     }
 
     pub fn two(device: &Device) -> Result<Self, Error> {
-        let rest = device.engine().clone();
-        let panels = rest.beside()?;
-        Ok(Self { rest, panels })
+        Ok(Self { rest: device.engine().clone(), panels: device.panels()?.clone() })
     }
 
     /// Lets work of both that is asked for from now on come after all that was asked for before.

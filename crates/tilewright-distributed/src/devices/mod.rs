@@ -29,7 +29,7 @@ pub use trace::{Span, Trace};
 pub use crate::site::Work;
 use crate::{fault, group::Group, threads};
 use core::hash::{Hash, Hasher};
-use std::hash::DefaultHasher;
+use std::{hash::DefaultHasher, sync::OnceLock};
 use tilewright::{
     Error, ErrorKind,
     cuda::{DeviceInfo, DriverKind, Engine, Nccl},
@@ -65,6 +65,8 @@ pub struct Device {
     /// Or why there is none; nothing for a rank that is alone, which needs none.
     nccl: Option<Result<Nccl, String>>,
     transport: Transport,
+    /// What makes and sends panels beside other work, when that was asked for.
+    panels: OnceLock<Engine>,
     trace: Option<Trace>,
 }
 
@@ -91,7 +93,7 @@ impl Device {
             (false, true) => Transport::Peers,
             (false, false) => Transport::Hosts,
         };
-        Ok(Self { engine, nccl, transport, trace: None })
+        Ok(Self { engine, nccl, transport, panels: OnceLock::new(), trace: None })
     }
 
     /// As [`Device::new`], of a GPU of this machine: its ranks take them in turn.
@@ -138,6 +140,14 @@ impl Device {
     /// The GPU.
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// An engine for panels, beside the other one.
+    fn panels(&self) -> Result<&Engine, Error> {
+        match self.panels.get() {
+            Some(panels) => Ok(panels),
+            None => self.engine.beside().map(|panels| self.panels.get_or_init(|| panels)),
+        }
     }
 
     /// Why there is no NCCL, where there is none.
