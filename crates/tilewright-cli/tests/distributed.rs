@@ -2,6 +2,7 @@
 
 use crate::support::{Desk, Run, keys};
 use std::{
+    collections::BTreeSet,
     env,
     path::{Path, PathBuf},
     process::Command,
@@ -244,6 +245,9 @@ fn what_makes_no_sense_is_refused() {
         ("paths random:9 --devices 0,1 --distributed 2x2", 2, "--distributed 2x2 with 2 --devices"),
         ("paths random:9 --devices 0,1 --backend cpu", 2, "--devices with --backend cpu"),
         ("mul d.npy d.npy --devices 0,x", 2, "--devices"),
+        ("paths random:9 --distributed 1x1 --trace t.json", 2, "--trace without GPUs"),
+        ("paths random:9 --devices 0,1 --trace none/t.json", 2, "there is no folder none"),
+        ("paths random:9 --trace t.json", 2, "--distributed"),
         ("paths random:9 --distributed 1x1 --resume", 2, "--checkpoint"),
         ("paths random:9 --deadline 5", 2, "--distributed"),
         ("mul d.npy d.npy --distributed 1x1 --deadline 0", 2, "more than 0"),
@@ -344,6 +348,31 @@ fn gpus_of_one_process_write_what_one_processor_writes() {
     let run = on_gpus(&desk, 2, "paths random:150 --devices 0,2");
     assert_eq!(run.code, Some(4), "{}", run.err);
     assert!(run.err.contains("there are 2 devices"), "{}", run.err);
+}
+
+#[test]
+fn a_trace_says_what_each_gpu_did() {
+    let desk = prepared();
+    for (line, works) in [
+        ("paths random:150 --dtype i32 --devices 0,1 --block 32", "close column row send update"),
+        ("mul d.npy d.npy --semiring max-plus --devices 0,1 --block 64", "send update"),
+    ] {
+        let run = on_gpus(&desk, 2, &format!("{line} --trace trace.json"));
+        assert_eq!(run.code, Some(0), "{line}: {}", run.err);
+        let trace: serde_json::Value = serde_json::from_slice(&bytes(&desk, "trace.json")).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        for rank in 0..2 {
+            let of_rank = events.iter().filter(|event| event["pid"] == rank);
+            let found: BTreeSet<_> = of_rank.map(|event| event["name"].as_str().unwrap()).collect();
+            let found: Vec<_> = found.into_iter().collect();
+            assert_eq!(found.join(" "), works, "{line}, rank {rank}");
+        }
+        let times =
+            |event: &serde_json::Value| (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+        assert!(events.iter().map(times).all(|(start, duration)| start >= 0.0 && duration >= 0.0), "{line}");
+        let streams: BTreeSet<_> = events.iter().map(|event| event["tid"].as_str().unwrap()).collect();
+        assert_eq!(streams, BTreeSet::from(["panels", "rest"]), "{line}");
+    }
 }
 
 #[test]

@@ -274,8 +274,19 @@ impl<'a> DynMut<'a> {
         if (rows, cols) != (m, n) {
             return Err(ErrorKind::ResultMismatch { what: "the target", rows, cols, m, n }.into());
         }
-        with_dtype!(self.dtype, T => match (self.reborrow().typed(), source.typed::<T>()) {
+        with_dtype!(self.dtype, T => match (self.reborrow().typed::<T>(), source.typed::<T>()) {
             (Some(mut target), Some(source)) => {
+                let is_by_rows = cols == 1 || target.layout().col_stride == 1;
+                if let (true, Some(slices)) = (is_by_rows, source.row_slices()) {
+                    for (i, row) in slices.enumerate() {
+                        // SAFETY: the shapes are equal, and elements of a row of the target, which nobody else reads, follow each other.
+                        unsafe {
+                            let to = target.as_mut_ptr().offset(target.layout().offset(i, 0));
+                            to.copy_from_nonoverlapping(row.as_ptr(), cols);
+                        }
+                    }
+                    return Ok(());
+                }
                 // SAFETY: the shapes are equal.
                 target.fill_with(|i, j| unsafe { source.get_unchecked(i, j) });
                 Ok(())

@@ -76,7 +76,9 @@ impl<T: Copy> Matrix<T> {
         let mut data = reserve(rows, cols)?;
         // Without columns there is nothing to visit, however many rows there are.
         let visited = if cols == 0 { 0 } else { rows };
-        data.extend((0..visited).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| f(i, j)));
+        for i in 0..visited {
+            data.extend((0..cols).map(|j| f(i, j)));
+        }
         Ok(Self::of_rows(data, rows, cols))
     }
 
@@ -91,8 +93,14 @@ impl<T: Copy> Matrix<T> {
     /// # Errors
     /// `out-of-memory` when it cannot be allocated.
     pub fn copy_of(source: MatRef<'_, T>) -> Result<Self, Error> {
+        let (rows, cols) = (source.rows(), source.cols());
+        if let Some(slices) = source.row_slices() {
+            let mut data = reserve(rows, cols)?;
+            slices.for_each(|row| data.extend_from_slice(row));
+            return Ok(Self::of_rows(data, rows, cols));
+        }
         // SAFETY: `from_fn` asks for the indices of a matrix of this shape.
-        Self::from_fn(source.rows(), source.cols(), |i, j| unsafe { source.get_unchecked(i, j) })
+        Self::from_fn(rows, cols, |i, j| unsafe { source.get_unchecked(i, j) })
     }
 
     /// Shape and strides.

@@ -160,6 +160,18 @@ impl<'a, T> MatRef<'a, T> {
         unsafe { Self::from_raw_parts(self.ptr.offset(offset), layout) }
     }
 
+    /// The rows, where the elements of each lie side by side.
+    pub(crate) fn row_slices(self) -> Option<impl Iterator<Item = &'a [T]>> {
+        let Layout { rows, cols, col_stride, .. } = self.layout;
+        // Without columns there is nothing to visit, however many rows there are.
+        let visited = if cols == 0 { 0 } else { rows };
+        // SAFETY: the elements of a row follow each other inside the layout, and are readable for `'a`.
+        let row = move |i| unsafe {
+            core::slice::from_raw_parts(self.ptr.as_ptr().offset(self.layout.offset(i, 0)), cols)
+        };
+        (cols <= 1 || col_stride == 1).then(|| (0..visited).map(row))
+    }
+
     /// All elements, row by row.
     pub fn iter(self) -> impl Iterator<Item = T> + 'a
     where

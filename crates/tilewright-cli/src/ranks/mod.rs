@@ -63,6 +63,11 @@ impl<'a> Workers<'a> {
             let hint = "name GPUs by --devices, or let each rank have one by --backend cuda";
             return Err(Failure::usage("--trace without GPUs", hint));
         }
+        let folder = self.trace.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let what = format!("--trace: there is no folder {}", folder.display());
+            return Err(Failure::usage(what, "make it first, or choose another one"));
+        }
         if self.devices.is_some() && !matches!(self.backend, Backend::Auto | Backend::Cuda) {
             let what = format!("--devices with --backend {}", self.backend);
             return Err(Failure::usage(what, "leave out one of both"));
