@@ -2,11 +2,13 @@
 //!
 //! Blocks stay, and take tiles in turns. A step of 128 bytes of terms lasts as long as its products, or as its bytes take from the second-level cache.
 
-use super::menu::{CONSUMERS, Tile};
+use super::menu::{CONSUMERS, GROUP_M, Tile};
 use crate::{
+    demand::Demands,
     estimate,
-    families::tensor_cores::{ROW_BYTES, Work},
+    families::tensor_cores::{ROW_BYTES, Work, busiest_terms},
 };
+use tilewright_arch::{Instruction, Part, WARP_SIZE};
 
 /// The part of their rate that the tensor cores keep up.
 const SUSTAINED: f64 = 0.85;
@@ -49,6 +51,22 @@ pub(super) fn resident(work: &Work, tile: &Tile, parts: u32) -> u64 {
 /// Rows of a box of A: a tile's, or fewer where A has fewer, since rows outside the tensor take time as well.
 pub(super) fn box_rows(work: &Work, tile: &Tile) -> u32 {
     tile.m.min(work.m.next_multiple_of(8))
+}
+
+/// What the launch that multiplies asks of a multiprocessor: a tile is multiplied whole, also at the edges of C.
+pub(super) fn demand(work: &Work, tile: &Tile, parts: u32, demands: &mut Demands) {
+    let Tile { m, n, cluster, .. } = *tile;
+    let at_a_time = u64::from(work.gpu.multiprocessors / cluster);
+    let terms = busiest_terms(work, (clusters(work, tile), parts), work.element.terms(), at_a_time);
+    let steps = terms / f64::from(work.element.terms());
+    let [sums, lines] = [m * n, m / GROUP_M * (GROUP_M + n)].map(f64::from);
+    let costs = *demands.costs();
+    demands.at_least(Part::Tensor, terms * sums * work.element.at_peak(&costs));
+    // Each instruction reads its 64 rows of A and all columns of B, 128 bytes of each in a step.
+    demands.at_least(Part::L1Data, steps * lines * costs.wavefront);
+    let adding = f64::from(work.adds_up()) * costs.instruction(Instruction::F32);
+    demands.at_least(Part::Fma, steps * sums / f64::from(WARP_SIZE) * adding);
+    demands.taken(work.taken(work.n.div_ceil(n), work.m.div_ceil(m).div_ceil(cluster)));
 }
 
 /// Seconds of the launch that multiplies.
