@@ -27,6 +27,7 @@
 mod argument;
 mod buffer;
 mod catalogue;
+mod demand;
 mod encoding;
 mod estimate;
 mod families;
@@ -58,6 +59,7 @@ mod ways;
 pub use argument::{Argument, NamedArgument, TensorMap};
 pub use buffer::Buffer;
 pub use catalogue::{find, kernels};
+pub use demand::Demand;
 pub use families::{
     closure::{CLOSURE_SIDE, closure, put_back},
     dmma::dmma_tiles,

@@ -11,6 +11,7 @@ use tilewright_arch::{
     Instruction::{
         self, F16Pair, F32, F64, FloatMinMax, IntegerAdd, IntegerMinMax, IntegerMultiplyAdd, Logic,
     },
+    Part,
     instructions::{has_native_dpx, per_cycle},
 };
 use tilewright_core::{
@@ -151,6 +152,30 @@ pub fn terms_per_cycle(variant: Variant, capability: ComputeCapability) -> Optio
     let term = find(variant)?;
     let work = if has_native_dpx(capability) { term.dpx } else { term.plain };
     Some((per_cycle(work, capability)?, term.unit))
+}
+
+/// The same as cycles of a term, and the part of the multiprocessor that is busy for so long; `None` also for a semiring of the user's.
+pub(crate) fn cycles_per_term(variant: Variant, capability: ComputeCapability) -> Option<(Part, f64)> {
+    let term = find(variant).filter(|_| variant.own.is_none())?;
+    let work = if has_native_dpx(capability) { term.dpx } else { term.plain };
+    let cycles = 1.0 / per_cycle(work, capability)?;
+    // What takes all of this time; if nothing does, the schedulers start all of it.
+    let alone = |&(instruction, count): &(Instruction, f64)| {
+        Some((part(instruction), count / f64::from(instruction.per_sm_per_clock(capability)?)))
+    };
+    let busiest = work.iter().filter_map(alone).find(|(_, alone)| *alone >= cycles * (1.0 - f64::EPSILON));
+    Some((busiest.map_or(Part::Issue, |(part, _)| part), cycles))
+}
+
+/// The part that executes an instruction.
+const fn part(instruction: Instruction) -> Part {
+    match instruction {
+        F32 => Part::Fma,
+        F64 => Part::F64,
+        F16Pair => Part::F16,
+        IntegerMultiplyAdd => Part::IntegerMultiply,
+        IntegerAdd | FloatMinMax | IntegerMinMax | Logic => Part::Alu,
+    }
 }
 
 /// The same with the instructions that every architecture has.

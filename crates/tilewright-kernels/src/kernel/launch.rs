@@ -1,6 +1,6 @@
 //! What a recipe gives: launches, with everything an engine or the emulator needs.
 
-use crate::{argument::NamedArgument, kernel::Kernel, program::Program, request::Request};
+use crate::{argument::NamedArgument, demand::Demand, kernel::Kernel, program::Program, request::Request};
 use tilewright_arch::GridLaunch;
 
 /// How one kernel does what was asked: launches to run one after another, and the memory they share.
@@ -45,6 +45,7 @@ pub struct Recipe {
     pub(crate) details: Vec<(&'static str, String)>,
     pub(crate) rejected: Vec<Rejected>,
     pub(crate) seconds: f64,
+    pub(crate) demands: Vec<Demand>,
 }
 
 impl Recipe {
@@ -58,6 +59,7 @@ impl Recipe {
             details: Vec::new(),
             rejected: Vec::new(),
             seconds: 0.0,
+            demands: Vec::new(),
         }
     }
 
@@ -71,6 +73,7 @@ impl Recipe {
             details: Vec::new(),
             rejected: Vec::new(),
             seconds: 0.0,
+            demands: Vec::new(),
         }
     }
 
@@ -97,6 +100,23 @@ impl Recipe {
     /// Seconds that it takes on the target of its request, by a model; 0 for what is no product.
     pub fn seconds(&self) -> f64 {
         self.seconds
+    }
+
+    /// What it asks of parts of the GPU at least, the busiest first: a lower bound of its time. None where that is not counted, as for the ladder, or
+    /// costs of the GPU are not known.
+    ///
+    /// ```
+    /// use tilewright_arch::Part;
+    /// use tilewright_core::{DType, Layout, Problem, SemiringId};
+    /// use tilewright_kernels::{Request, find};
+    /// let l = Layout::row_major(4096, 4096);
+    /// let request = Request::new(Problem::new(l, l, l)?, SemiringId::PlusTimes, DType::Bf16);
+    /// let recipe = find("wgmma")?.recipe(&request)?;
+    /// assert_eq!(recipe.demands()[0].part, Part::Tensor);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn demands(&self) -> &[Demand] {
+        &self.demands
     }
 
     /// What a plan prints about the choice: tile, outputs per thread, stages, splits.

@@ -3,7 +3,12 @@
 //! Blocks of a multiprocessor share its tensor cores, and fill each other's gaps. They come in waves; the last one may leave multiprocessors idle or under-filled.
 
 use super::menu::{ELEMENT, TILE_K, TILES, Tile};
-use crate::{estimate, families::tensor_cores::Work};
+use crate::{
+    demand::{Demands, busiest},
+    estimate,
+    families::tensor_cores::Work,
+};
+use tilewright_arch::Part;
 
 /// The part of their rate that products keep up, whose power lowers the clock.
 const SUSTAINED: f64 = 0.95;
@@ -55,6 +60,27 @@ pub(super) fn part_bytes(work: &Work, candidate: &Candidate) -> u64 {
     }
     let [m, n] = candidate.tile.block;
     parts(work, candidate).saturating_mul(u64::from(m * n * ELEMENT)).saturating_mul(work.products as u64)
+}
+
+/// What the launch that multiplies asks of a multiprocessor: a tile is multiplied whole, also at the edges of C.
+pub(super) fn demand(work: &Work, candidate: &Candidate, demands: &mut Demands) {
+    let Candidate { tile, whole, parts, k_split } = *candidate;
+    let ([m, n], [warp_m, warp_n]) = (tile.block, tile.warp);
+    let products = work.products as u64;
+    let split = u64::from(split_tiles(work, candidate)) * products;
+    let last = work.k.saturating_sub(k_split.saturating_mul(parts - 1));
+    let jobs = [
+        (u64::from(whole) * products, work.k),
+        (split * u64::from(parts - 1), k_split.min(work.k)),
+        (split, last),
+    ];
+    let terms = busiest(&jobs.map(|(count, terms)| (count, terms.into())), work.gpu.multiprocessors.into());
+    let costs = *demands.costs();
+    demands.at_least(Part::Tensor, terms * f64::from(m * n) * work.element.at_peak(&costs));
+    // Each warp reads its rows of A and its columns of B: 128 bytes of each at TILE_K terms.
+    let lines = f64::from(n / warp_n * m + m / warp_m * n);
+    demands.at_least(Part::L1Data, terms / f64::from(TILE_K) * lines * costs.wavefront);
+    demands.taken(work.taken(work.n.div_ceil(n), work.m.div_ceil(m)));
 }
 
 /// Seconds of the launch that multiplies.

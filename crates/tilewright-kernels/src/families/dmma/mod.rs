@@ -10,6 +10,7 @@ use super::tensor_cores::{
 };
 use crate::{
     argument::{Argument, Buffer},
+    demand::Demands,
     encoding::Encoding,
     families::Choosing,
     families::simt::Parts,
@@ -66,6 +67,10 @@ impl TensorCores for Dmma {
 
     fn seconds(work: &Work, candidate: &Candidate) -> f64 {
         cost::seconds(work, candidate)
+    }
+
+    fn demand(work: &Work, candidate: &Candidate, demands: &mut Demands) {
+        cost::demand(work, candidate, demands);
     }
 
     fn id(candidate: &Candidate) -> [u32; 6] {

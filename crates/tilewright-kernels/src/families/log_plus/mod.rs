@@ -12,6 +12,7 @@ mod tests;
 use super::simt::SIMT;
 use crate::{
     argument::Buffer,
+    demand::{Demands, Moved},
     estimate,
     kernel::{
         Family, Kernel, Make,
@@ -91,6 +92,12 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
             plan.term_by_term(&mut recipe);
             recipe.seconds = estimate::LAUNCH_SECONDS + ONE_BY_ONE * plan.at_peak();
         }
+    }
+    if let Some(mut demands) = Demands::new(&request.gpu) {
+        demands.moves(plan.moved());
+        // An element that is computed from its terms takes more for each of them than a product does.
+        demands.terms(&[plan.factors()], plan.pairs());
+        recipe.demands = demands.done();
     }
     for launch in &recipe.launches {
         checks.grid(launch.grid())?;
@@ -241,21 +248,43 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
+    /// Bytes that are moved at least: of the factors nothing is counted.
+    fn moved(&self) -> Moved {
+        let size = self.request.dtype.size() as f64;
+        let lines =
+            [0, 1].map(|i| f64::from(self.sides[i]) * self.copies(i, self.request.batch.count) as f64);
+        let loaded = size * f64::from(self.terms) * (lines[0] + lines[1]);
+        Moved { loaded, stored: size * self.results(), copied: 0.0 }
+    }
+
+    /// Elements of C, of all products.
+    fn results(&self) -> f64 {
+        self.sides.map(f64::from).iter().product::<f64>() * self.request.batch.count as f64
+    }
+
+    /// Terms of all products.
+    fn pairs(&self) -> f64 {
+        self.results() * f64::from(self.terms)
+    }
+
+    /// What multiplies the factors.
+    fn factors(&self) -> Variant {
+        Variant::new(SemiringId::PlusTimes, self.request.dtype)
+    }
+
     /// Seconds of the passes around the products: operands are read twice and their factors written, sums are read and C written.
     fn passing(&self, recipe: &Recipe) -> f64 {
         let Self { request, sides: [m, n], terms, .. } = self;
         let copies = [0, 1].map(|i| self.copies(i, request.batch.count) as f64);
         let operands = f64::from(*terms) * (f64::from(*m) * copies[0] + f64::from(*n) * copies[1]);
-        let results = f64::from(*m) * f64::from(*n) * request.batch.count as f64;
-        let bytes = (3.0 * operands + 2.0 * results) * request.dtype.size() as f64;
+        let bytes = (3.0 * operands + 2.0 * self.results()) * request.dtype.size() as f64;
         let passes = recipe.launches.iter().filter(|launch| launch.role() != Role::Product).count();
         estimate::moving(&request.gpu, bytes) + passes as f64 * estimate::LAUNCH_SECONDS
     }
 
     /// Seconds of a product at the peak of plus-times.
     fn at_peak(&self) -> f64 {
-        let Request { gpu, dtype, .. } = *self.request;
-        estimate::at_peak(self.request, &gpu, Variant::new(SemiringId::PlusTimes, dtype))
+        estimate::at_peak(self.request, &self.request.gpu, self.factors())
     }
 
     /// All elements from their terms, without any workspace.

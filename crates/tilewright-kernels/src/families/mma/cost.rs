@@ -1,8 +1,12 @@
 //! What a product costs with a tile: the model by which the family chooses, in cycles.
 
 use super::menu::{ROW_BYTES, Tile};
-use crate::{estimate, families::tensor_cores::Work};
-use tilewright_arch::ComputeCapability;
+use crate::{
+    demand::Demands,
+    estimate,
+    families::tensor_cores::{Work, busiest_terms},
+};
+use tilewright_arch::{ComputeCapability, Instruction, Part};
 
 /// The part of the peak of tensor cores that `mma.sync` reaches at most, from a compute capability on: later instructions are faster. On Hopper it is measured.
 const REACHED: [(ComputeCapability, f64); 4] = [
@@ -22,6 +26,10 @@ const AROUND: f64 = 5000.0;
 /// Cycles in which a warp writes its sums, for each column of the tile.
 const WRITE: f64 = 12.0;
 
+/// Bytes of a pass over the banks of shared memory.
+const BANKS: f64 = 128.0;
+/// From here on copies into shared memory go past L1.
+const COPIES: ComputeCapability = ComputeCapability::new(8, 0);
 /// Threads of a warp, and warps that a multiprocessor issues instructions of in a cycle.
 const WARP: u32 = 32;
 const SCHEDULERS: u32 = 4;
@@ -35,6 +43,27 @@ pub(super) fn tiles(work: &Work, tile: &Tile) -> u64 {
 fn rate(work: &Work) -> f64 {
     let reached = REACHED.iter().find(|(first, _)| work.gpu.capability() >= *first);
     work.element.rate(&work.gpu) * reached.map_or(1.0, |(_, part)| *part)
+}
+
+/// What the launch that multiplies asks of a multiprocessor: a tile is multiplied whole, also at the edges of C.
+pub(super) fn demand(work: &Work, tile: &Tile, parts: u32, demands: &mut Demands) {
+    let Tile { m, n, warps, .. } = *tile;
+    let step = ROW_BYTES / work.element.bytes;
+    let terms = busiest_terms(work, (tiles(work, tile), parts), step, work.gpu.multiprocessors.into());
+    let bytes = terms * f64::from(work.element.bytes);
+    let costs = *demands.costs();
+    let multiply_add = work.element.at_peak(&costs) * costs.mma_sync;
+    demands.at_least(Part::Tensor, terms * f64::from(m * n) * multiply_add);
+    // A warp reads its rows of A and its columns of B.
+    let lines = f64::from(warps[1] * m + warps[0] * n);
+    demands.at_least(Part::L1Data, lines * bytes / BANKS * costs.wavefront);
+    let steps = terms / f64::from(step);
+    let adding = f64::from(work.adds_up()) * costs.instruction(Instruction::F32);
+    demands.at_least(Part::Fma, steps * f64::from(m * n / WARP) * adding);
+    // Copies go past L1; where there are none, blocks of a multiprocessor may find each other's operands there.
+    if work.gpu.capability() >= COPIES {
+        demands.taken(work.taken(work.n.div_ceil(n), work.m.div_ceil(m)));
+    }
 }
 
 /// Seconds of the launch that multiplies.

@@ -10,6 +10,7 @@ use super::tensor_cores::{
 };
 use crate::{
     argument::{Argument, Buffer},
+    demand::Demands,
     encoding::Encoding,
     families::Choosing,
     kernel::{Family, Kernel, Make, launch::Launch},
@@ -95,6 +96,10 @@ impl Tiles for Mma {
 
     fn seconds(work: &Work, Candidate { tile, parts }: &Candidate<Tile>) -> f64 {
         cost::seconds(work, tile, *parts)
+    }
+
+    fn demand(work: &Work, Candidate { tile, parts }: &Candidate<Tile>, demands: &mut Demands) {
+        cost::demand(work, tile, *parts, demands);
     }
 
     fn launch(

@@ -20,13 +20,14 @@ mod work;
 
 use crate::{
     argument::{Argument, Buffer, NamedArgument},
+    demand::Demands,
     encoding::Encoding,
     estimate,
     families::Choosing,
     finish::Finish,
     kernel::{
         Family, Kernel, Make,
-        launch::{Launch, Recipe},
+        launch::{Launch, Recipe, Role},
         rung::Checks,
     },
     pack,
@@ -88,7 +89,7 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     let empty = |rejected| Recipe { rejected, ..Recipe::product(kernel, request, Vec::new()) };
     let takes = |cycles, recipe| Recipe { seconds: estimate::seconds(&request.gpu, cycles), ..recipe };
     let is_empty = request.problem.c().is_empty() || request.batch.count == 0;
-    let recipe = match (choose(request, &plan.work, [plan.a, plan.b]), thin) {
+    let mut recipe = match (choose(request, &plan.work, [plan.a, plan.b]), thin) {
         (Err(rejected), None) => {
             let why: Vec<_> = rejected.iter().map(|r| format!("{}: {}", r.candidate, r.reason)).collect();
             return Err(Refusal {
@@ -110,6 +111,12 @@ fn recipe(kernel: &'static Kernel, request: &Request) -> Result<Recipe, Refusal>
     };
     for launch in &recipe.launches {
         checks.grid(launch.grid())?;
+    }
+    if let Some(mut demands) = Demands::new(&request.gpu).filter(|_| !is_empty) {
+        demands.moves(plan.work.moved());
+        let narrowed = recipe.launches.iter().any(|launch| launch.role() == Role::Scan);
+        demands.terms(&narrow::computed(request.variant(), narrowed), plan.work.terms());
+        recipe.demands = demands.done();
     }
     Ok(recipe)
 }

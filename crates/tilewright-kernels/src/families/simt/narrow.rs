@@ -12,6 +12,7 @@ use crate::{
     predicate::{Decided, Predicate},
     program::{Program, Source},
     request::{Form, Request},
+    variant::Variant,
 };
 use tilewright_arch::instructions::has_native_dpx;
 use tilewright_core::{
@@ -56,6 +57,12 @@ const fn types(request: &Request) -> &'static [Narrow] {
         (MinPlus | MaxPlus, DType::F64 | DType::I64) => &[CLOSE, NEAR],
         _ => &[],
     }
+}
+
+/// The types in which terms of a variant may be computed: its own, and where it is narrowed the narrowest.
+pub(crate) fn computed(variant: Variant, narrowed: bool) -> Vec<Variant> {
+    let narrowest = Variant { dtype: CLOSE.1, result: None, ..variant };
+    [variant, narrowest].into_iter().take(if narrowed { 2 } else { 1 }).collect()
 }
 
 /// The programs in narrower types that stand before the one for all data, which was chosen.

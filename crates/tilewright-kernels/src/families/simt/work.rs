@@ -1,6 +1,6 @@
 //! What `simt` is to compute, and how many bytes that moves.
 
-use crate::{encoding::Encoding, variant::Variant};
+use crate::{demand::Moved, encoding::Encoding, variant::Variant};
 use tilewright_arch::Gpu;
 
 /// Part of the peak bandwidth of its memory that the whole GPU reaches.
@@ -61,6 +61,23 @@ impl Work {
         f64::from([self.m, self.n][operand]) * f64::from(self.k)
     }
 
+    /// Bytes that are moved at least: copies of operands are not counted, since data may decide which of them are made.
+    pub fn moved(&self) -> Moved {
+        let loaded = |i: usize| self.operand_bytes(i) * self.operands[i] as f64;
+        Moved { loaded: loaded(0) + loaded(1), stored: self.result_bytes() * self.batch as f64, copied: 0.0 }
+    }
+
+    /// Terms of all products, in words.
+    pub fn terms(&self) -> f64 {
+        f64::from(self.m) * f64::from(self.n) * f64::from(self.k) * self.batch as f64
+    }
+
+    /// Bytes of the result of a product.
+    fn result_bytes(&self) -> f64 {
+        let results = f64::from(self.m) * f64::from(self.n) * f64::from(self.encoding.columns());
+        results * self.variant.output().size() as f64
+    }
+
     /// Cycles to read every operand once as it is, and to write the result once.
     pub fn traffic(&self) -> f64 {
         self.moving(self.operand_bytes(0) + self.operand_bytes(1))
@@ -68,9 +85,7 @@ impl Work {
 
     /// Cycles to read so many bytes for each product, and to write its result.
     pub fn moving(&self, read: f64) -> f64 {
-        let results = f64::from(self.m) * f64::from(self.n) * f64::from(self.encoding.columns());
-        let written = results * self.variant.output().size() as f64;
-        (read + written) * self.batch as f64 / self.bandwidth()
+        (read + self.result_bytes()) * self.batch as f64 / self.bandwidth()
     }
 
     /// Bytes per cycle that the GPU moves to and from memory.

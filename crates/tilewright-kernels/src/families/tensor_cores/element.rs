@@ -1,7 +1,7 @@
 //! The element types that tensor cores multiply.
 
 use crate::{request::Request, tensor::TensorElement, variant::Variant};
-use tilewright_arch::{Gpu, Rate};
+use tilewright_arch::{Gpu, PartCosts, Rate};
 use tilewright_core::{DType, Math, SemiringId};
 
 /// Bytes of a row of operands in a stage of `wgmma`: the widest swizzle of TMA.
@@ -80,6 +80,11 @@ impl Element {
     /// Multiply-adds of a multiprocessor in a cycle, by the fastest instruction; those of the slowest GPUs where none are known.
     pub fn rate(&self, gpu: &Gpu) -> f64 {
         self.rate.per_sm_per_clock(gpu.capability()).unwrap_or(1024 / self.bytes).into()
+    }
+
+    /// Cycles of a multiprocessor for a multiply-add, by the fastest instruction; 0 where none are known.
+    pub fn at_peak(&self, costs: &PartCosts) -> f64 {
+        costs.multiply_add(self.rate)
     }
 }
 

@@ -7,6 +7,7 @@ mod tiles;
 mod work;
 
 use crate::{
+    demand::Demands,
     families::Choosing,
     kernel::{
         Kernel,
@@ -22,7 +23,7 @@ pub(crate) use element::{Element, ROW_BYTES, VARIANTS};
 use operand::Copied;
 pub(crate) use operand::{ALIGNMENT, Lines, Operand};
 pub(crate) use product::{Product, named};
-pub(crate) use tiles::{Candidate, Tiles};
+pub(crate) use tiles::{Candidate, Tiles, busiest_terms};
 use tilewright_core::{Layout, Math};
 pub(crate) use work::Work;
 
@@ -49,6 +50,8 @@ pub(crate) trait TensorCores {
     fn blocks(work: &Work, candidate: &Self::Candidate) -> u64;
     /// Bytes of all parts of sums; 0 where sums are whole.
     fn part_bytes(work: &Work, candidate: &Self::Candidate) -> u64;
+    /// What the launch that multiplies asks of a multiprocessor.
+    fn demand(work: &Work, candidate: &Self::Candidate, demands: &mut Demands);
     /// The launch that multiplies: into C, or parts of the sums into a workspace.
     fn launch(
         kernel: &'static Kernel,
@@ -142,6 +145,11 @@ pub(crate) fn recipe<F: TensorCores>(kernel: &'static Kernel, request: &Request)
         recipe.launches.extend(is_copied.then(|| product.copy(request)));
         recipe.launches.push(F::launch(kernel, request, &product, &work, chosen, sums));
         recipe.launches.extend(sums.map(|sums| F::join(request, &product, &work, chosen, sums)));
+        if let Some(mut demands) = Demands::new(&request.gpu) {
+            demands.moves(work.moved());
+            F::demand(&work, chosen, &mut demands);
+            recipe.demands = demands.done();
+        }
     }
     Ok(recipe)
 }

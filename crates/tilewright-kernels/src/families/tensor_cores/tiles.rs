@@ -2,6 +2,7 @@
 
 use super::{Element, Product, TensorCores, Work};
 use crate::{
+    demand::{Demands, busiest},
     kernel::{Kernel, launch::Launch},
     request::Request,
 };
@@ -30,6 +31,8 @@ pub(crate) trait Tiles {
     fn at_a_time(work: &Work, tile: &Self::Tile) -> u64;
     /// Seconds of the launch that multiplies.
     fn seconds(work: &Work, candidate: &Candidate<Self::Tile>) -> f64;
+    /// As [`TensorCores::demand`].
+    fn demand(work: &Work, candidate: &Candidate<Self::Tile>, demands: &mut Demands);
     /// The launch that multiplies: into C, or parts of the sums into a workspace.
     fn launch(
         kernel: &'static Kernel,
@@ -72,6 +75,10 @@ impl<F: Tiles> TensorCores for F {
 
     fn seconds(work: &Work, candidate: &Self::Candidate) -> f64 {
         <F as Tiles>::seconds(work, candidate)
+    }
+
+    fn demand(work: &Work, candidate: &Self::Candidate, demands: &mut Demands) {
+        <F as Tiles>::demand(work, candidate, demands);
     }
 
     fn id(candidate: &Self::Candidate) -> [u32; 6] {
@@ -121,6 +128,15 @@ impl<F: Tiles> TensorCores for F {
         details.push(("parts of k", chosen.parts.to_string()));
         details
     }
+}
+
+/// Terms of all its tiles that the busiest of so many multiprocessors, or of groups of them, has at least, where each tile of C is summed in `parts` of steps of
+/// `step` terms.
+pub(crate) fn busiest_terms(work: &Work, (tiles, parts): (u64, u32), step: u32, blocks: u64) -> f64 {
+    let of_part = work.k.div_ceil(step).div_ceil(parts).saturating_mul(step).min(work.k);
+    // The last part may have fewer.
+    let last = work.k.saturating_sub(of_part.saturating_mul(parts - 1));
+    busiest(&[(tiles * u64::from(parts - 1), of_part.into()), (tiles, last.into())], blocks)
 }
 
 /// At most so many parts, each of some steps, as there are where all but the last have equally many.

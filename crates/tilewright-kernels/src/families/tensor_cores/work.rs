@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     argument::Argument,
+    demand::Moved,
     estimate,
     request::Request,
     scaling::{Place, Scaling},
@@ -35,8 +36,9 @@ pub(crate) struct Work {
     /// Bytes of an element of C, and C as TMA writes it, if it can.
     pub result: u32,
     pub boxes: Option<Argument>,
-    /// Bytes of A, B and C, of all products, those of C by what they take longer.
-    memory: f64,
+    /// Bytes of A and B, and of C, of all products.
+    loaded: f64,
+    stored: f64,
     /// Bytes that are copied before.
     copied: f64,
 }
@@ -63,8 +65,18 @@ impl Work {
                 element::output(request.variant().output()),
                 request.batch.count,
             ),
-            memory: a + b + WRITTEN * moved(&product.c),
+            loaded: a + b,
+            stored: moved(&product.c),
             copied,
+        }
+    }
+
+    /// Instructions on f32 that a sum takes in a step, at least: it is added to those before, with a scale for each column of a scaled one as well.
+    pub fn adds_up(&self) -> u32 {
+        match (self.element.promotes, self.scaling.place()) {
+            (false, _) => 0,
+            (true, Place::ByColumns) => 2,
+            (true, _) => 1,
         }
     }
 
@@ -80,7 +92,19 @@ impl Work {
 
     /// Seconds in which memory moves A, B and C.
     pub fn moving(&self) -> f64 {
-        estimate::moving(&self.gpu, self.memory / BANDWIDTH)
+        estimate::moving(&self.gpu, (self.loaded + WRITTEN * self.stored) / BANDWIDTH)
+    }
+
+    /// Bytes that are moved at least: parts of sums are not counted.
+    pub fn moved(&self) -> Moved {
+        Moved { loaded: self.loaded, stored: self.stored, copied: self.copied }
+    }
+
+    /// Bytes of operands that come from the second-level cache, where a row of A comes once for each of so many columns of tiles, and a column of B once for each of
+    /// so many rows.
+    pub fn taken(&self, columns: u32, rows: u32) -> f64 {
+        let lines = f64::from(columns) * f64::from(self.m) + f64::from(rows) * f64::from(self.n);
+        lines * f64::from(self.k) * f64::from(self.element.bytes) * self.products as f64
     }
 
     /// Seconds of the launches before and after the one that multiplies: copies, and the joining of so many bytes of parts.

@@ -2,11 +2,13 @@
 //!
 //! Blocks stay, and take tiles in turns. A step of 128 bytes of terms lasts as long as its products, or as its bytes take from the second-level cache.
 
-use super::menu::{CONSUMERS, Tile};
+use super::menu::{CONSUMERS, GROUP_M, Tile};
 use crate::{
+    demand::Demands,
     estimate,
-    families::tensor_cores::{ROW_BYTES, Work},
+    families::tensor_cores::{ROW_BYTES, Work, busiest_terms},
 };
+use tilewright_arch::{Instruction, Part, WARP_SIZE};
 
 /// The part of their rate that the tensor cores keep up.
 const SUSTAINED: f64 = 0.85;
@@ -31,6 +33,9 @@ const WRITE_BY_ROWS: f64 = 2140.0;
 /// Cycles of a stage, besides instructions that add up sums, in which a warp group's tensor cores wait where sums are promoted: until its products are done, and until the next
 /// are under way. From one time of an H200: 24.8 us with 64x128 in ping-pong at 2048.
 const PROMOTING: f64 = 265.0;
+/// Cycles by which a stage is longer for each scale that is copied into it. From two times of an H200, of a 128x192 tile at 8192 with 131 scales in each of 1344 stages: 1062 us, and
+/// 900 without their copies.
+const COPY_SCALE: f64 = 1.46;
 /// In ping-pong one group writes while the other multiplies: the part of both together that a tile takes at least.
 const IN_TURNS: f64 = 0.53;
 
@@ -51,6 +56,22 @@ pub(super) fn box_rows(work: &Work, tile: &Tile) -> u32 {
     tile.m.min(work.m.next_multiple_of(8))
 }
 
+/// What the launch that multiplies asks of a multiprocessor: a tile is multiplied whole, also at the edges of C.
+pub(super) fn demand(work: &Work, tile: &Tile, parts: u32, demands: &mut Demands) {
+    let Tile { m, n, cluster, .. } = *tile;
+    let at_a_time = u64::from(work.gpu.multiprocessors / cluster);
+    let terms = busiest_terms(work, (clusters(work, tile), parts), work.element.terms(), at_a_time);
+    let steps = terms / f64::from(work.element.terms());
+    let [sums, lines] = [m * n, m / GROUP_M * (GROUP_M + n)].map(f64::from);
+    let costs = *demands.costs();
+    demands.at_least(Part::Tensor, terms * sums * work.element.at_peak(&costs));
+    // Each instruction reads its 64 rows of A and all columns of B, 128 bytes of each in a step.
+    demands.at_least(Part::L1Data, steps * lines * costs.wavefront);
+    let adding = f64::from(work.adds_up()) * costs.instruction(Instruction::F32);
+    demands.at_least(Part::Fma, steps * sums / f64::from(WARP_SIZE) * adding);
+    demands.taken(work.taken(work.n.div_ceil(n), work.m.div_ceil(m).div_ceil(cluster)));
+}
+
 /// Seconds of the launch that multiplies.
 pub(super) fn seconds(work: &Work, tile: &Tile, parts: u32) -> f64 {
     let resident = resident(work, tile, parts);
@@ -64,7 +85,8 @@ pub(super) fn seconds(work: &Work, tile: &Tile, parts: u32) -> f64 {
     let steps = f64::from(work.k.div_ceil(terms * parts));
     let multiplying = f64::from(tile.m * tile.n * terms) / work.element.rate(&work.gpu) / SUSTAINED;
     let reading = bytes / (AMONG_ALL / busy).min(ALONE);
-    let products = steps * multiplying.max(promoting(work, tile, multiplying)).max(reading);
+    let scales = COPY_SCALE * f64::from(tile.scales(work.scaling.place()));
+    let products = steps * (multiplying.max(promoting(work, tile, multiplying)).max(reading) + scales);
     let writing = writing(work, tile);
     let busy_cycles = match tile.ping_pong {
         true => turns * products.max(IN_TURNS * (products + writing)) + writing,

@@ -25,7 +25,7 @@ pub(crate) const CONSUMERS: u32 = 2;
 /// Threads of a warp group.
 const WARP_GROUP: u32 = 128;
 /// Rows that a warp group multiplies by one instruction.
-const GROUP_M: u32 = 64;
+pub(super) const GROUP_M: u32 = 64;
 /// Bytes through which a warp writes C: two pieces of 16 rows.
 const SLABS: u32 = 2 * 16 * ROW_BYTES;
 
@@ -82,19 +82,19 @@ impl Tile {
         1024 + self.stages * (a + b) + CONSUMERS * (WARP_GROUP / 32) * SLABS + 2 * 8 * self.stages
     }
 
-    /// Bytes of the scales of all stages: of each row, and of so many columns.
-    const fn scale_bytes(&self, columns: u32) -> u32 {
-        self.stages * (self.m + columns).next_multiple_of(4) * 4
+    /// Scales of a stage: of each row, and of each column or of 64 of them; 0 where they are not in shared memory.
+    pub const fn scales(&self, place: Place) -> u32 {
+        match place {
+            Place::Nowhere | Place::AtTheEnd => 0,
+            Place::ByBlocks => self.m + self.n.div_ceil(64),
+            Place::ByColumns => self.m + self.n,
+        }
     }
 
     /// The same with scales of each stage in shared memory, and the bytes of that: with a stage less where there is no room.
     pub fn with_scales(&self, place: Place) -> (Self, u32) {
-        let columns = match place {
-            Place::Nowhere | Place::AtTheEnd => return (*self, self.shared_memory()),
-            Place::ByBlocks => self.n.div_ceil(64),
-            Place::ByColumns => self.n,
-        };
-        let bytes = |tile: &Self| tile.shared_memory() + tile.scale_bytes(columns);
+        let of_a_stage = self.scales(place).next_multiple_of(4) * 4;
+        let bytes = |tile: &Self| tile.shared_memory() + tile.stages * of_a_stage;
         let mut tile = *self;
         while bytes(&tile) > MOST_SHARED {
             tile.stages -= 1;

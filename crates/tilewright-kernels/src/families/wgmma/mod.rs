@@ -11,6 +11,7 @@ use super::tensor_cores::{
 };
 use crate::{
     argument::{Argument, Buffer, TensorMap},
+    demand::Demands,
     encoding::Encoding,
     families::Choosing,
     kernel::{Family, Kernel, Make, launch::Launch},
@@ -84,6 +85,10 @@ impl Tiles for Wgmma {
 
     fn seconds(work: &Work, Candidate { tile, parts }: &Candidate<Tile>) -> f64 {
         cost::seconds(work, tile, *parts)
+    }
+
+    fn demand(work: &Work, Candidate { tile, parts }: &Candidate<Tile>, demands: &mut Demands) {
+        cost::demand(work, tile, *parts, demands);
     }
 
     fn launch(
