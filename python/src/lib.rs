@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use super::distributed::{
         Ranks, default_grid, dist_closure, dist_gather, dist_load, dist_matmul, dist_predecessors, dist_save,
-        dist_zeros, ranks_of_calls, ranks_of_communicator, ranks_of_mpi, ranks_of_threads,
+        dist_zeros, ranks_of_calls, ranks_of_communicator, ranks_of_devices, ranks_of_mpi, ranks_of_threads,
     };
     #[pymodule_export]
     use super::explain::{explain_kernel, kernel_names};

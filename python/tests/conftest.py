@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import sys
 
 import pytest
 import tilewright
@@ -21,3 +22,14 @@ def installed(tmp_path):
     (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
     package = pathlib.Path(tilewright.__file__).parents[1]
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(tmp_path)])}
+
+
+@pytest.fixture
+def mpiexec():
+    """The launcher beside this Python: that of a wheel."""
+    path = pathlib.Path(sys.executable).with_name("mpiexec")
+    if not path.exists():
+        if os.environ.get("TILEWRIGHT_REQUIRE_MPI") == "1":
+            pytest.fail(f"there is no {path}")
+        pytest.skip(f"there is no {path}")
+    return [str(path), "-n", "4"]

@@ -29,8 +29,11 @@ def main(kind, *words):
     w = numpy.random.default_rng(1).integers(1, 1000, (61, 61)).astype("float32")
     whole = lambda rows, columns: w[rows.start : rows.stop, columns.start : columns.stop]  # noqa: E731
     d = DistMatrix.from_function(group, w.shape, whole, grid=(2, 2), block=8)
-    c = matmul(d, d, "max-plus")
-    closure(d)
+    backend = "cuda" if "gpus" in words else "auto"
+    c = matmul(d, d, "max-plus", backend=backend)
+    closure(d, backend=backend)
+    # Emulated GPUs of several processes know nothing of each other.
+    assert group.transport == ("hosts" if "gpus" in words else None)
     assert numpy.array_equal(c.gather(), tilewright.matmul(w, w, semiring="max-plus"))
     assert numpy.array_equal(d.gather(), tilewright.shortest_paths(w).distances)
     print(f"rank {group.rank} has the bits of one process")

@@ -1,7 +1,5 @@
 """Ranks that are threads, and ranks that mpiexec or torch starts."""
 
-import os
-import pathlib
 import subprocess
 import sys
 import threading
@@ -11,38 +9,9 @@ import tilewright
 
 numpy = pytest.importorskip("numpy")
 
+from several_ranks import RANKS, dealt, environment, on, started, weights  # noqa: E402
 from tilewright import distributed  # noqa: E402
 from tilewright.distributed import DistMatrix, Group  # noqa: E402
-
-PACKAGE = pathlib.Path(tilewright.__file__).parents[1]
-RANKS = pathlib.Path(__file__).with_name("ranks.py")
-
-
-def on(count, work):
-    """What work gives, or raises, at each rank of a group of threads."""
-    found = [None] * count
-
-    def run(rank, group):
-        try:
-            found[rank] = work(group)
-        except Exception as error:
-            found[rank] = error
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(Group.threads(count))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
-
-
-def weights(n, dtype):
-    numbers = numpy.random.default_rng(n).integers(1, 100, (n, n)).astype(dtype)
-    return numbers if numbers.dtype.kind == "i" else numpy.where(numbers < 40, numpy.inf, numbers).astype(dtype)
-
-
-def dealt(group, whole, **options):
-    return DistMatrix.from_function(group, whole.shape, lambda rows, cols: whole[rows.start : rows.stop, cols.start : cols.stop], dtype=whole.dtype, **options)
 
 
 @pytest.mark.parametrize("grid", [(1, 1), (1, 2), (2, 2), (3, 1), (2, 3)])
@@ -64,7 +33,7 @@ def test_results_are_those_of_one_process(grid, tmp_path):
             assert again.block == 8 and again.grid == grid[::-1]
             return d.gather(), c.gather(), again.gather()
 
-        for distances, c, again in on(grid[0] * grid[1], work):
+        for distances, c, again in on(Group.threads(grid[0] * grid[1]), work):
             assert numpy.array_equal(distances, expected) and distances.dtype == dtype
             assert numpy.array_equal(c, product) and numpy.array_equal(again, expected)
         assert numpy.array_equal(numpy.load(tmp_path / f"{dtype}.npy"), expected)
@@ -73,7 +42,7 @@ def test_results_are_those_of_one_process(grid, tmp_path):
 def test_predecessors_are_those_of_one_process():
     w = weights(29, "int64")
     expected = tilewright.shortest_paths(w)
-    for distances, stops in on(4, lambda group: [d.gather() for d in distributed.predecessors(dealt(group, w, block=8), threads=1)]):
+    for distances, stops in on(Group.threads(4), lambda group: [d.gather() for d in distributed.predecessors(dealt(group, w, block=8), threads=1)]):
         assert numpy.array_equal(distances, expected.distances) and numpy.array_equal(stops, expected.predecessors)
 
 
@@ -88,7 +57,7 @@ def test_local_elements_lie_block_by_block():
         assert numpy.array_equal(d.gather(), -whole)
         return d.blocks, d.local.shape
 
-    found = on(4, work)
+    found = on(Group.threads(4), work)
     assert found[3] == ([(range(2, 4), range(2, 4)), (range(2, 4), range(6, 7))], (2, 3))
     assert sum(rows * columns for _, (rows, columns) in found) == 35
 
@@ -109,9 +78,9 @@ def test_states_are_kept_and_gone_on_from(tmp_path):
 
         return run
 
-    found = on(2, work(fail, False))
+    found = on(Group.threads(2), work(fail, False))
     assert all(isinstance(error, LookupError) for error in found), found
-    for done, distances in on(4, work(None, True)):
+    for done, distances in on(Group.threads(4), work(None, True)):
         assert done == 6 and numpy.array_equal(distances, tilewright.shortest_paths(w).distances)
 
 
@@ -124,7 +93,7 @@ def test_an_exception_at_one_rank_is_an_error_at_all():
 
         DistMatrix.from_function(group, (9, 9), fill, grid=(1, 2), block=4)
 
-    first, second = on(2, work)
+    first, second = on(Group.threads(2), work)
     assert isinstance(second, LookupError)
     assert isinstance(first, tilewright.DeviceError) and "rank (1): LookupError: no such element" in str(first)
 
@@ -135,7 +104,7 @@ def test_an_exception_at_one_rank_is_an_error_at_all():
 
         distributed.closure(dealt(group, weights(9, "int32"), block=4), on_step=fail)
 
-    first, second = on(2, stop)
+    first, second = on(Group.threads(2), stop)
     assert isinstance(first, LookupError) and isinstance(second, tilewright.DeviceError)
     assert "step 1 of 3" in str(second)
 
@@ -181,29 +150,6 @@ def test_a_group_belongs_to_one_thread():
     thread.start()
     thread.join()
     assert "another thread" in found[0]
-
-
-def environment(**more):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_", "PMI_")) and name != "WORLD_SIZE"}
-    # Open MPI counts cores, and does not run for the superuser unless told so.
-    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    return {**kept, **allowed, "MPIR_CVAR_POLLS_BEFORE_YIELD": "1", "RAYON_NUM_THREADS": "1", "PYTHONPATH": str(PACKAGE), **more}
-
-
-def started(launcher, *arguments):
-    command = [*launcher, sys.executable, str(RANKS), *arguments]
-    return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
-
-
-@pytest.fixture
-def mpiexec():
-    """The launcher beside this Python: that of a wheel."""
-    path = pathlib.Path(sys.executable).with_name("mpiexec")
-    if not path.exists():
-        if os.environ.get("TILEWRIGHT_REQUIRE_MPI") == "1":
-            pytest.fail(f"there is no {path}")
-        pytest.skip(f"there is no {path}")
-    return [str(path), "-n", "4"]
 
 
 @pytest.mark.parametrize("kind", ["mpi", "mpi4py"])

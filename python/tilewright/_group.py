@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from . import _native, _ranks
-from ._errors import ShapeError
+from ._errors import ShapeError, UnsupportedError
 
 __all__ = ["Group"]
 
@@ -21,6 +22,8 @@ class Group:
         The number of this process, from 0 on.
     size : int
         How many there are.
+    transport : str or None
+        How blocks go from GPU to GPU: 'nccl', 'peers' or 'hosts'. None before work on GPUs, and of one rank.
 
     Examples
     --------
@@ -143,6 +146,49 @@ class Group:
             raise ShapeError(f"a group of {count} threads", "dimensions", "give 1 or more")
         return [cls(ranks) for ranks in _native.ranks_of_threads(count)]
 
+    @classmethod
+    def devices(cls, ordinals: Iterable[int]) -> list[Group]:
+        """The ranks of a group of threads of this process, each with one of its GPUs. Each thread takes one.
+
+        Parameters
+        ----------
+        ordinals : sequence of int
+            The numbers of the GPUs, as CUDA counts them: ``[0, 1]``.
+
+        Returns
+        -------
+        list of Group
+            In the order of the numbers. `closure` and `matmul` compute on the GPUs unless another backend is named.
+
+        Raises
+        ------
+        UnavailableError
+            Where there is no driver, or no GPU of such a number.
+        ShapeError, UnsupportedError
+            Of none, and of a GPU twice.
+
+        Examples
+        --------
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> from tilewright.distributed import DistMatrix, Group, closure
+        >>> def work(group):
+        ...     d = DistMatrix.load(group, "w.npy")
+        ...     closure(d)
+        ...     d.save("d.npy")
+        >>> groups = Group.devices([0, 1])  # doctest: +SKIP
+        >>> with ThreadPoolExecutor(len(groups)) as threads:  # doctest: +SKIP
+        ...     results = list(threads.map(work, groups))
+        """
+        numbers = list(ordinals)
+        if not numbers:
+            raise ShapeError("a group of no GPUs", "dimensions", "give the number of 1 or more")
+        for at, number in enumerate(numbers):
+            if number < 0:
+                raise UnsupportedError(f"GPU {number}", "unsupported", "they are numbered from 0 on")
+            if number in numbers[:at]:
+                raise UnsupportedError(f"GPU {number} twice in a group", "unsupported", "a GPU is one rank")
+        return [cls(ranks) for ranks in _native.ranks_of_devices(numbers)]
+
     @property
     def rank(self) -> int:
         return self._ranks.rank
@@ -150,6 +196,10 @@ class Group:
     @property
     def size(self) -> int:
         return self._ranks.size
+
+    @property
+    def transport(self) -> str | None:
+        return self._ranks.transport
 
     def __repr__(self) -> str:
         return f"Group(rank={self.rank}, size={self.size})"

@@ -65,6 +65,12 @@ class _TorchGroup:
         # Groups of torch stay until the program ends: those with the same ranks are made once.
         self.parts: dict[tuple[int, ...], _TorchGroup] = {}
 
+    def device(self) -> int | None:
+        """The GPU that torch uses in this process; None where it uses none yet."""
+        import torch
+
+        return torch.cuda.current_device() if torch.cuda.is_initialized() else None
+
     def split(self, color: int) -> _TorchGroup:
         import torch.distributed as dist
 

@@ -24,7 +24,7 @@ def closure(
     resume: bool = False,
     on_step: Callable[[int, int], object] | None = None,
     threads: int | None = None,
-    backend: str = "cpu",
+    backend: str = "auto",
 ) -> int | None:
     """Weights of edges become weights of best paths, in place; paths without an edge are among them.
 
@@ -44,8 +44,10 @@ def closure(
         Called by each rank before each step, with its number from 0 on and how many there are. An exception ends the closure at all ranks.
     threads : int, optional
         Threads of each rank at most.
-    backend : str, default 'cpu'
-        As for `tilewright.matmul`. All ranks have the same.
+    backend : str, default 'auto'
+        All ranks have the same. 'auto' computes on the GPUs of `Group.devices`, and otherwise on this processor ('cpu'). 'cuda' gives each rank a GPU of its
+        machine, which they take in turn; ranks of torch take the one that torch uses. Its part of the matrices is there during the call, and blocks go from
+        GPU to GPU. 'reference' and 'emulator' are those of `tilewright.matmul`.
 
     Returns
     -------
@@ -57,7 +59,9 @@ def closure(
     ShapeError, DomainError, UnsupportedError, NegativeCycleError
         At all ranks alike. `d` is undefined then.
     DeviceError
-        At all ranks, where one has failed: step, host and rank are named. So is a rank that Ctrl-C has ended, which raises KeyboardInterrupt itself.
+        At all ranks, where one has failed: step, host and rank are named. So is one that has no GPU, and one that Ctrl-C has ended, which raises KeyboardInterrupt itself.
+    UnavailableError
+        Of a group of one rank that has no GPU.
 
     Examples
     --------
@@ -76,7 +80,7 @@ def closure(
     return _native.dist_closure(d._group._ranks, d._place, d._owned, wishes)
 
 
-def predecessors(d: DistMatrix, semiring: str | _native.Semiring = "min-plus", *, threads: int | None = None, backend: str = "cpu") -> tuple[DistMatrix, DistMatrix]:
+def predecessors(d: DistMatrix, semiring: str | _native.Semiring = "min-plus", *, threads: int | None = None, backend: str = "auto") -> tuple[DistMatrix, DistMatrix]:
     """The weights of best paths, and the vertex before the last on each: those of `tilewright.shortest_paths`.
 
     Parameters
@@ -86,7 +90,7 @@ def predecessors(d: DistMatrix, semiring: str | _native.Semiring = "min-plus", *
     semiring : str or Semiring, default 'min-plus'
         That or 'max-plus'.
     threads, backend
-        As for `closure`.
+        As for `closure`. GPUs find the weights, and processors the vertices.
 
     Returns
     -------
@@ -113,7 +117,7 @@ def predecessors(d: DistMatrix, semiring: str | _native.Semiring = "min-plus", *
     return distances, stops
 
 
-def matmul(a: DistMatrix, b: DistMatrix, semiring: str | _native.Semiring = "plus-times", *, threads: int | None = None, backend: str = "cpu") -> DistMatrix:
+def matmul(a: DistMatrix, b: DistMatrix, semiring: str | _native.Semiring = "plus-times", *, threads: int | None = None, backend: str = "auto") -> DistMatrix:
     """The product of two matrices over a semiring. C stays where it is, and panels of A and B go round.
 
     Parameters

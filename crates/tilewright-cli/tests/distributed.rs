@@ -1,41 +1,11 @@
 //! `--distributed`, by one rank without MPI, and by several where there is one.
 
-use crate::support::{Desk, Run, keys};
-use std::{
-    collections::BTreeSet,
-    env,
-    path::{Path, PathBuf},
-    process::Command,
+use crate::{
+    launchers::{launchers, without_launcher},
+    support::{Desk, Run, keys},
 };
-
-/// Folders with a `mpiexec`, as in the tests of `tilewright-distributed`; none unless they are named.
-fn launchers() -> Vec<PathBuf> {
-    let folders = env::var_os("TILEWRIGHT_TEST_MPI").unwrap_or_default();
-    let found: Vec<_> = env::split_paths(&folders)
-        .map(|folder| folder.join("mpiexec"))
-        .filter(|path| path.exists())
-        .collect();
-    let is_required = env::var("TILEWRIGHT_REQUIRE_MPI").is_ok_and(|value| value == "1");
-    assert!(
-        !(is_required && found.is_empty()),
-        "TILEWRIGHT_REQUIRE_MPI=1, and TILEWRIGHT_TEST_MPI names no mpiexec"
-    );
-    if found.is_empty() {
-        eprintln!("skipped: TILEWRIGHT_TEST_MPI names no mpiexec");
-    }
-    found
-}
-
-/// Takes away what a launcher around these tests has said.
-fn without_launcher(command: &mut Command) {
-    for (name, _) in env::vars_os() {
-        let text = name.to_string_lossy();
-        let is_size = matches!(&*text, "PMI_SIZE" | "OMPI_COMM_WORLD_SIZE" | "WORLD_SIZE");
-        if is_size || text.starts_with("SLURM_") {
-            command.env_remove(&name);
-        }
-    }
-}
+use std::collections::BTreeSet;
+use std::{env, path::Path, process::Command};
 
 fn run(desk: &Desk, line: &str) -> Run {
     let mut command = desk.command(line);

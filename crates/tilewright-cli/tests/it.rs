@@ -19,6 +19,8 @@ mod gpus;
 mod graphs;
 mod json;
 mod kernels;
+#[path = "../../tilewright-distributed/tests/launchers.rs"]
+mod launchers;
 mod members;
 mod mul;
 mod names;

@@ -6,6 +6,7 @@ mod common;
 mod devices;
 mod failures;
 mod files;
+mod launchers;
 mod mpi;
 mod predecessors;
 mod product;

@@ -1,8 +1,9 @@
 //! Ranks that an MPI launcher starts: this program once more, by each launcher that is here.
-//!
-//! `TILEWRIGHT_TEST_MPI` names folders with a `mpiexec`, as PATH does; without it there is nothing to test. `TILEWRIGHT_REQUIRE_MPI=1` makes a missing one a failure.
 
-use crate::common::{dealt, same_bits, weights};
+use crate::{
+    common::{dealt, same_bits, weights},
+    launchers::{launchers, without_launcher},
+};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -20,33 +21,9 @@ const TASK: &str = "TILEWRIGHT_TEST_MPI_TASK";
 /// Marks the processes of one test, so that those that are left over are found.
 const MARK: &str = "TILEWRIGHT_TEST_MPI_MARK";
 
-fn launchers() -> Vec<PathBuf> {
-    let folders = env::var_os("TILEWRIGHT_TEST_MPI").unwrap_or_default();
-    let found: Vec<_> = env::split_paths(&folders)
-        .map(|folder| folder.join("mpiexec"))
-        .filter(|path| path.exists())
-        .collect();
-    let is_required = env::var("TILEWRIGHT_REQUIRE_MPI").is_ok_and(|value| value == "1");
-    assert!(
-        !(is_required && found.is_empty()),
-        "TILEWRIGHT_REQUIRE_MPI=1, and TILEWRIGHT_TEST_MPI names no mpiexec"
-    );
-    if found.is_empty() {
-        eprintln!("skipped: TILEWRIGHT_TEST_MPI names no mpiexec");
-    }
-    found
-}
-
 fn command(launcher: &Path, ranks: usize, task: &str, mark: &str) -> Command {
     let mut command = Command::new(launcher);
-    for (name, _) in env::vars_os() {
-        // What a launcher around these tests has said.
-        let text = name.to_string_lossy();
-        let is_size = matches!(&*text, "PMI_SIZE" | "OMPI_COMM_WORLD_SIZE" | "WORLD_SIZE");
-        if is_size || text.starts_with("SLURM_") {
-            command.env_remove(&name);
-        }
-    }
+    without_launcher(&mut command);
     command.args(["-n", &ranks.to_string()]).arg(env::current_exe().unwrap());
     command.args(["--exact", "mpi::child", "--ignored", "--nocapture", "--test-threads", "1"]);
     command.env(TASK, task).env(MARK, mark).env("RAYON_NUM_THREADS", "1");

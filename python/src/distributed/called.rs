@@ -4,7 +4,7 @@ use pyo3::{intern, prelude::*, types::PyBytes};
 use tilewright::{Error, ErrorKind};
 use tilewright_distributed::{Buffer, Group, Pending};
 
-/// An object with `rank`, `size`, `split(color)`, `broadcast(address, length, root)` and `exchange(bytes)`.
+/// An object with `rank`, `size`, `split(color)`, `broadcast(address, length, root)`, `exchange(bytes)` and `device()`.
 #[derive(Debug)]
 pub struct Called {
     object: Py<PyAny>,
@@ -18,13 +18,13 @@ impl Called {
         Ok(Self { object: object.clone().unbind(), rank: number("rank")?, size: number("size")? })
     }
 
-    /// The error that an exception becomes.
     fn failed(&self, doing: &str, exception: &PyErr) -> Error {
         failed(doing, self.rank, exception)
     }
 }
 
-fn failed(doing: &str, rank: usize, exception: &PyErr) -> Error {
+/// The error that an exception becomes.
+pub fn failed(doing: &str, rank: usize, exception: &PyErr) -> Error {
     let number = i32::try_from(rank).unwrap_or(i32::MAX);
     let (doing, name) = (doing.to_owned(), "rank".to_owned());
     ErrorKind::Device { doing, name, number, text: exception.to_string(), hint: "".into() }.into()

@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use tilewright::{Backend, DType, DynMatrix, Error, Extremes, Options, SemiringId};
 use tilewright_distributed::{
-    Axis, Checkpoints, Closure, DistMatrix, Grid, Group, Shape, best_grid, default_block, multiply, store,
+    Axis, Checkpoints, Closure, DistMatrix, Grid, Group, Shape, best_grid, default_block,
+    devices::{self, Device},
+    multiply, store,
 };
 
 /// Rows and columns of a matrix, rows and columns of ranks, and the size of blocks.
@@ -87,19 +89,25 @@ pub fn dist_gather(
 }
 
 /// What is asked for beside matrices.
-struct Wishes {
+struct Wishes<'r> {
     semiring: SemiringId,
+    /// Where this rank computes, and what a GPU of its own does not.
     backend: Backend,
+    device: Option<&'r Device>,
     threads: usize,
 }
 
-impl Wishes {
-    fn of(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+impl<'r> Wishes<'r> {
+    /// All ranks call it.
+    fn of(what: &str, given: &Bound<'_, PyAny>, ranks: &'r Ranks) -> PyResult<Self> {
+        let py = given.py();
         let semiring = semiring::built_in(what, &given.get_item("semiring")?)?;
-        let backend: Backend = item::<String>(given, "backend")?.parse().or_raise(given.py())?;
+        let backend: Backend = item::<String>(given, "backend")?.parse().or_raise(py)?;
+        let threads = item::<Option<usize>>(given, "threads")?.unwrap_or(0);
+        let device = ranks.device(py, backend)?;
         // All ranks compute alike, so that none is waited for.
-        let backend = if backend == Backend::Auto { Backend::Cpu } else { backend };
-        Ok(Self { semiring, backend, threads: item::<Option<usize>>(given, "threads")?.unwrap_or(0) })
+        let backend = if matches!(backend, Backend::Auto | Backend::Cuda) { Backend::Cpu } else { backend };
+        Ok(Self { semiring, backend, device, threads })
     }
 
     /// The options, whose work Ctrl-C ends.
@@ -118,7 +126,7 @@ pub fn dist_closure(
     mut part: PyRefMut<'_, Owned>,
     wishes: &Bound<'_, PyAny>,
 ) -> PyResult<Option<usize>> {
-    let asked = Wishes::of("the closure on many ranks", wishes)?;
+    let asked = Wishes::of("the closure on many ranks", wishes, ranks)?;
     let checkpoints: Option<PathBuf> = wishes.get_item("checkpoint")?.extract()?;
     let checkpoints = checkpoints.map(|folder| Checkpoints::new(folder, 0));
     let is_resumed: bool = item(wishes, "resume")?;
@@ -134,6 +142,7 @@ pub fn dist_closure(
     };
     let closure = Closure {
         options: asked.options(&watch, &look),
+        device: asked.device,
         checkpoints: checkpoints.as_ref(),
         before_step: Some(&before_step),
         ..Closure::new(asked.semiring)
@@ -154,10 +163,11 @@ pub fn dist_predecessors(
     mut part: PyRefMut<'_, Owned>,
     wishes: &Bound<'_, PyAny>,
 ) -> PyResult<(Owned, Owned)> {
-    let asked = Wishes::of("predecessors on many ranks", wishes)?;
+    let asked = Wishes::of("predecessors on many ranks", wishes, ranks)?;
     let watch = Watch::new();
     let look = |_| watch.look();
-    let closure = Closure { options: asked.options(&watch, &look), ..Closure::new(asked.semiring) };
+    let (options, device) = (asked.options(&watch, &look), asked.device);
+    let closure = Closure { options, device, ..Closure::new(asked.semiring) };
     let done = with(py, ranks, place, part.matrix(), |d| {
         let found = closure.run_with_predecessors(d)?;
         Ok((found.distances.into_local(), found.predecessors.into_local()))
@@ -175,7 +185,7 @@ pub fn dist_matmul(
     b: Option<(Place, PyRefMut<'_, Owned>)>,
     wishes: &Bound<'_, PyAny>,
 ) -> PyResult<Owned> {
-    let asked = Wishes::of("a product on many ranks", wishes)?;
+    let asked = Wishes::of("a product on many ranks", wishes, ranks)?;
     let group = ranks.group(py)?;
     let watch = Watch::new();
     let look = |_| watch.look();
@@ -192,7 +202,11 @@ pub fn dist_matmul(
         let a = Lent::new(&grid, a_place, a)?;
         let b = b.as_mut().map(|(place, b)| Lent::new(&grid, *place, b)).transpose()?;
         let right = b.as_ref().map_or(&a.d, |b| &b.d);
-        multiply(asked.semiring, &a.d, right, &options).map(DistMatrix::into_local)
+        let c = match asked.device {
+            Some(device) => devices::multiply(device, asked.semiring, &a.d, right, &options),
+            None => multiply(asked.semiring, &a.d, right, &options),
+        };
+        c.map(DistMatrix::into_local)
     });
     watch.result(py, done).map(Owned::new)
 }

@@ -1,5 +1,8 @@
 //! Products that work: every option, every way in and out.
 
+mod labelled;
+mod semirings;
+
 use crate::support::{DISTANCES, Desk, keys};
 
 #[test]
@@ -158,39 +161,6 @@ fn bytes_are_summed_in_32_bits() {
 }
 
 #[test]
-fn infinite_weights_are_absent_in_integers() {
-    let desk = Desk::new();
-    desk.put("split.csv", "0,inf\ninf,0\n");
-    for dtype in ["i16", "i32", "i64"] {
-        let line = format!("mul split.csv split.csv -s min-plus --dtype {dtype}");
-        assert_eq!(desk.ok(&format!("{line} -o - -q --verify")), "0,inf\ninf,0\n");
-        assert!(desk.ok(&line).contains("\n    0  inf\n  inf    0\n"));
-    }
-    assert_eq!(desk.run("mul split.csv split.csv --dtype i32").code, Some(3));
-}
-
-#[test]
-fn entries_that_a_sparse_file_leaves_out_are_the_zero() {
-    let desk = Desk::new();
-    let header = "%%MatrixMarket matrix coordinate";
-    desk.put("edges.mtx", &format!("{header} integer general\n3 3 2\n1 2 5\n2 3 6\n"));
-    let line = "mul edges.mtx edges.mtx -o - -q -s";
-    assert_eq!(desk.ok(&format!("{line} min-plus")), "inf,inf,11\ninf,inf,inf\ninf,inf,inf\n");
-    assert_eq!(
-        desk.ok(&format!("{line} max-plus --dtype f32")),
-        "-inf,-inf,11.0\n-inf,-inf,-inf\n-inf,-inf,-inf\n"
-    );
-    assert_eq!(desk.ok(&format!("{line} plus-times")), "0,0,30\n0,0,0\n0,0,0\n");
-    assert_eq!(desk.ok(&format!("{line} max-times")), "0.0,0.0,30.0\n0.0,0.0,0.0\n0.0,0.0,0.0\n");
-    desk.put("graph.mtx", &format!("{header} pattern general\n3 3 2\n1 2\n2 3\n"));
-    let hops = desk.ok("mul graph.mtx graph.mtx -s min-plus -o - -q");
-    assert_eq!(hops, "inf,inf,2\ninf,inf,inf\ninf,inf,inf\n");
-    let json = desk.json("mul graph.mtx graph.mtx -s or-and --verify");
-    assert_eq!((&json["dtype"], &json["verified"]["passed"]), (&"bool".into(), &true.into()));
-    assert_eq!(desk.json("mul edges.mtx edges.mtx -s max-min --dtype i32")["dtype"], "i32");
-}
-
-#[test]
 fn arg_results_are_signed_numbers() {
     let desk = Desk::new();
     desk.put("split.csv", "0,inf\n1,0\n");
@@ -321,153 +291,4 @@ fn matrices_without_elements_are_multiplied() {
     assert_eq!(out, "inf,inf,inf\ninf,inf,inf\n");
     let json = desk.json("mul flat.npy tall.npy --transpose-a --transpose-b --verify");
     assert_eq!((json["m"].as_u64(), json["k"].as_u64()), (Some(3), Some(0)));
-}
-
-/// Two flights and a table of both, with names.
-const OUT: &str = ",MSP,SLC\nHNL,6385,4817\nOGG,inf,4905\n";
-const HOME: &str = ",BOS\nMSP,1804\nSLC,3377\n";
-
-#[test]
-fn tables_with_names_give_tables_with_names() {
-    let desk = Desk::new();
-    desk.put("out.csv", OUT);
-    desk.put("home.csv", HOME);
-    desk.ok("mul out.csv home.csv -s min-plus -o km.csv --arg-out via.csv");
-    assert_eq!(desk.get("km.csv"), ",BOS\nHNL,8189.0\nOGG,8282.0\n");
-    assert_eq!(desk.get("via.csv"), ",BOS\nHNL,MSP\nOGG,SLC\n");
-    assert_eq!(desk.ok("mul out.csv home.csv -s min-plus -o - -q"), desk.get("km.csv"));
-    // The corner on the terminal has them, too.
-    assert!(desk.ok("mul out.csv home.csv -s min-plus").ends_with("       BOS\n  HNL  8189\n  OGG  8282\n"));
-    // Columns of Bᵀ are the rows that stand in its file.
-    desk.ok("mul out.csv out.csv --transpose-b -s min-plus --dtype f32 -o square.csv");
-    assert_eq!(desk.get("square.csv"), ",HNL,OGG\nHNL,9634.0,9722.0\nOGG,9722.0,9810.0\n");
-    // Where one has no names, C has none; other formats have no place for them.
-    desk.put("plain.csv", "1804\n3377\n");
-    desk.ok("mul out.csv plain.csv -s min-plus -o c.csv --arg-out k.csv");
-    assert_eq!((desk.get("c.csv"), desk.get("k.csv")), ("8189.0\n8282.0\n".into(), "0\n1\n".into()));
-    desk.ok("mul out.csv home.csv -s min-plus -o c.npy");
-}
-
-#[test]
-fn names_that_do_not_meet_are_refused() {
-    let desk = Desk::new();
-    desk.put("out.csv", OUT);
-    desk.put("home.csv", HOME);
-    desk.put("other.csv", ",BOS\nMSP,1804\nSEA,4017\n");
-    desk.put("long.csv", ",BOS\nMSP,1804\nSLC,3377\nSEA,1\n");
-    desk.put("c0.csv", ",BOS\nHNL,1\nLIH,2\n");
-    for (line, expected) in [
-        ("mul out.csv other.csv", "column 2 of A is 'SLC', but row 2 of B is 'SEA'"),
-        ("mul out.csv other.csv --transpose-a", "row 1 of A is 'HNL', but row 1 of B is 'MSP'"),
-        (
-            "mul out.csv home.csv --accumulate c0.csv --dtype f64",
-            "row 2 of A x B is 'OGG', but row 2 of C0 is 'LIH'",
-        ),
-        ("mul out.csv home.csv --from hnl --to BOS", "--from: C has no row 'hnl'"),
-        ("mul out.csv home.csv --from HNL --to 0", "--to: C has no column '0'"),
-        ("mul whole.csv whole.csv --from 2 --to 0", "--from: C has no row '2'"),
-        ("mul whole.csv whole.csv --from 0 --to 0 -o -", "both write to stdout"),
-        ("mul whole.csv whole.csv --from 0", "--to"),
-        ("mul out.csv home.csv --labels names.txt", "names.txt"),
-    ] {
-        let run = desk.run(line);
-        assert!(matches!(run.code, Some(2 | 3)) && run.err.contains(expected), "{line}: {}", run.err);
-    }
-    assert!(desk.run("mul out.csv home.csv --from hnl --to BOS").err.contains("is it HNL?"));
-    assert_eq!(desk.run("mul out.csv long.csv").code, Some(2), "the sizes differ");
-    // Without names, what is no number is refused as before.
-    desk.put("head.csv", "a,b\n1,2\n");
-    assert!(desk.run("mul head.csv whole.csv").err.contains("--skip-rows 1"));
-}
-
-#[test]
-fn one_element_is_said_with_its_term() {
-    let desk = Desk::new();
-    let data =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/flights").canonicalize().unwrap();
-    let flights = format!(
-        "{0}/nonstop_km.csv {0}/nonstop_km.csv --labels {0}/airports.csv:iata -s min-plus",
-        data.display()
-    );
-    for (pair, expected) in [
-        ("--from HNL --to BOS", "HNL to BOS: 8189 by MSP\n"),
-        ("--from BUF --to SAN", "BUF to SAN: 3528 by MDW\n"),
-        // Two changes are needed.
-        ("--from DAL --to BUR", "DAL to BUR: inf\n"),
-    ] {
-        assert_eq!(desk.ok(&format!("mul {flights} {pair}")), expected);
-    }
-    assert_eq!(desk.ok("mul whole.csv whole.csv --from 1 --to 0"), "1 to 0: 15\n");
-    let entry = desk.json("mul roads.csv roads.csv -s min-plus --from 0 --to 2")["entry"].clone();
-    assert_eq!(entry, serde_json::json!({ "from": "0", "to": "2", "value": 7.0, "by": "1" }));
-    // What was there already has no term.
-    desk.put("old.csv", "1,1,1\n1,1,1\n1,1,1\n");
-    let line = "mul roads.csv roads.csv -s min-plus --accumulate old.csv --from 0 --to 2 --dtype f64";
-    assert_eq!(desk.ok(line), "0 to 2: 1\n");
-    assert_eq!(desk.run("mul whole.csv whole.csv --labels none.txt").code, Some(3));
-    desk.put("three.txt", "a\nb\nc\n");
-    assert!(
-        desk.run("mul whole.csv whole.csv --labels three.txt")
-            .err
-            .contains("--labels has 3 names, but there are 2 rows of A")
-    );
-}
-
-#[test]
-fn sums_of_exponentials_in_logarithms() {
-    let desk = Desk::new();
-    let json = desk.json("mul whole.csv whole.csv -s log-plus --accumulate whole.csv --verify");
-    assert_eq!((json["semiring"].as_str(), json["dtype"].as_str()), (Some("log-plus"), Some("f64")));
-    assert_eq!(json["verified"]["passed"].as_bool(), Some(true));
-    let run = desk.run("mul whole.csv whole.csv -s log-plus --arg-out k.npy");
-    assert!(run.code == Some(2) && run.err.contains("no single k wins a sum"), "{}", run.err);
-    let json =
-        desk.json("mul whole.csv whole.csv -s log-plus --accumulate whole.csv --verify --backend emulator");
-    assert_eq!(
-        (json["kernel"].as_str(), json["verified"]["passed"].as_bool()),
-        (Some("log-plus"), Some(true))
-    );
-    let run = desk.run("mul whole.csv whole.csv -s log-plus --plan --gpu h200");
-    assert!(run.code == Some(0) && run.out.contains("log-plus-exponentials"), "{}{}", run.out, run.err);
-    let run = desk.run("tune 64 -s log-plus");
-    assert!(run.code == Some(2) && run.err.contains("no ways of its own"), "{}", run.err);
-}
-
-#[test]
-fn a_semiring_of_ones_own() {
-    let desk = Desk::new();
-    let product = "mul roads.csv roads.csv -s add=fminf(x,y);mul=x+y;zero=inf;one=0";
-    assert_eq!(desk.ok(&format!("{product} -o - -q --verify")), DISTANCES);
-    let json = desk.json(&format!("{product} --verify"));
-    assert_eq!(json["semiring"].as_str(), Some("add=fminf(x,y);mul=x+y;zero=inf;one=0"));
-    assert_eq!(json["verified"]["max_error"].as_f64(), Some(0.0));
-    let whole = "mul whole.csv whole.csv -o - -q -s add=x+y;mul=x*y;zero=0";
-    assert_eq!(desk.ok(&format!("{whole} --verify")), "7,10\n15,22\n");
-    assert_eq!(desk.ok(&format!("{whole} --accumulate whole.csv --verify")), "8,12\n18,26\n");
-    let plan = desk.json(&format!("{product} --plan --backend cuda --gpu a100"));
-    let launch = &plan["gpu"]["launches"][0];
-    assert!(launch["program"].as_str().is_some_and(|name| name.contains(".expressions.f64")), "{plan}");
-    assert_eq!(
-        (plan["semiring"].as_str(), plan["kernel"].as_str()),
-        (json["semiring"].as_str(), Some("simt"))
-    );
-    let plan = desk.ok(&format!("{product} --plan"));
-    assert!(plan.contains("expressions on f64") && plan.contains("expressions f64 "), "{plan}");
-    let emulated = desk.run(&format!("{product} -o - -q --verify --backend emulator"));
-    match emulated.code {
-        Some(0) => assert_eq!(emulated.out, DISTANCES),
-        // Without NVRTC.
-        code => assert!(code == Some(4) && emulated.err.contains("hint: "), "{}", emulated.err),
-    }
-    for (text, expected) in [
-        ("add=fminf(x,z);mul=x+y;zero=inf", "`z` is none of x, y, inf"),
-        ("add=x+y;mul=fminf(x,y);zero=0", "breaks the law that"),
-        ("add=x+y;mul=x*y;zero=0;where=x<4", "element"),
-        ("add=x+y;mul=x*y;zero=0 --backend emulator --kernel naive", "expressions.i64 is asked for"),
-        ("add=x+y;mul=x*y;zero=0 --arg-out k.npy", "--arg-out is not defined"),
-        ("add=x+y;mul=x*y;zero=0 --alpha 2", "--alpha is not defined"),
-    ] {
-        let run = desk.run(&format!("mul whole.csv whole.csv -s {text}"));
-        assert!(run.code.is_some_and(|code| code > 1) && run.err.contains(expected), "{text}: {}", run.err);
-    }
 }
