@@ -4,8 +4,7 @@ use crate::{
     launchers::{launchers, without_launcher},
     support::{Desk, Run, keys},
 };
-use std::collections::BTreeSet;
-use std::{env, path::Path, process::Command};
+use std::{collections::BTreeSet, env, path::Path, process::Command};
 
 fn run(desk: &Desk, line: &str) -> Run {
     let mut command = desk.command(line);
