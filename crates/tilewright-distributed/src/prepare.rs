@@ -48,8 +48,9 @@ fn of<S: PathSemiring>(d: &mut DistMatrix<'_>, threads: usize) -> Result<(), Err
         let parts = elements.chunks_mut((share * cols).max(1)).enumerate();
         let look = |(at, part)| move || look_at::<S>(&map, at * share, part);
         let begun: Vec<_> = parts.map(|part| scope.spawn(look(part))).collect();
-        let parts = begun.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        parts.fold(Ok(Seen::default()), |all, part| Ok(all?.with(part?)))
+        let mut parts =
+            begun.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        parts.try_fold(Seen::default(), |all, part| Ok(all.with(part?)))
     });
     let seen = world.agree(looked, "looking at the weights")?;
     if sums_integers::<S>() {
