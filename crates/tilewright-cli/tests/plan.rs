@@ -125,6 +125,36 @@ fn what_bounds_a_kernel_is_said_where_a_block_tells() {
 }
 
 #[test]
+fn what_bounds_a_production_kernel_follows_from_its_recipe() {
+    let desk = Desk::new();
+    let row = |n: usize| vec!["1"; n].join(",") + "\n";
+    desk.put("a.csv", &row(1024).repeat(256));
+    desk.put("b.csv", &row(256).repeat(1024));
+    for kernel in [
+        "wgmma --dtype bf16",
+        "wgmma --dtype f32 --math tf32",
+        "mma --dtype f16",
+        "dmma --dtype f64",
+        "log-plus --dtype f32 --semiring log-plus",
+    ] {
+        let line = format!("mul a.csv b.csv --plan --gpu h200 -q --kernel {kernel}");
+        let gpu = &desk.json(&line)["gpu"];
+        let bound = &gpu["bound"];
+        assert_eq!((&bound["counts_of"], bound["program"].is_null()), (&"recipe".into(), true), "{bound}");
+        let [least, likely] = [&bound["seconds"], &bound["likely_seconds"]].map(|x| x.as_f64().unwrap());
+        // More than the start of a launch, and no more than what is expected.
+        assert!(least >= 1.19e-6 && likely >= least && gpu["estimated_seconds"].as_f64() <= Some(likely));
+        assert!(bound["part"].is_string() && bound["next"]["share"].as_f64() <= Some(1.0), "{bound}");
+        let words = desk.ok(&line).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("at least by the counts of the recipe: "), "{words}");
+        assert!(words.contains(", as estimated"), "{words}");
+    }
+    // Edges of `simt`, too.
+    let simt = desk.json("mul roads.csv roads.csv --dtype f32 --plan --gpu h200 --kernel simt -q");
+    assert_eq!(simt["gpu"]["bound"]["counts_of"], "recipe", "{simt}");
+}
+
+#[test]
 fn gpus_of_every_kind_have_plans_and_rates_of_their_own() {
     let desk = Desk::new();
     let of = |gpu: &str, dtype: &str| {

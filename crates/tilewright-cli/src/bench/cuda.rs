@@ -6,7 +6,7 @@ use super::{
     measured::{Measured, Memory, Outcome, Resources},
     resolved::Resolved,
 };
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, Computed};
 use std::cell::RefCell;
 use tilewright::{
     Backend, DynMatrix, DynRef, Error,
@@ -15,7 +15,7 @@ use tilewright::{
     },
     plan::Query,
 };
-use tilewright_kernels::{Family, Form, Kernel, Launch, Recipe, Request, Role, Variant, kernels, select};
+use tilewright_kernels::{Family, Form, Kernel, Recipe, Request, Role, Variant, kernels, select};
 
 /// A GPU and what is measured on it.
 pub struct Device {
@@ -194,13 +194,18 @@ impl Runner<'_> {
         }))
     }
 
-    /// What bounds it, where it is the program that counts are known of.
+    /// What bounds it, where counts tell.
     fn bounds(&self, engine: &Engine, query: &Query) -> Option<Bounds> {
         let Self::Kernel(prepared) = self else { return None };
         let recipe = prepared.recipe();
-        let found = Bounds::of(recipe.kernel(), &engine.gpu(), query)?;
-        let is_it = |launch: &Launch| launch.program().name() == found.program;
-        recipe.launches().iter().any(is_it).then_some(found)
+        Bounds::of(&Computed {
+            kernel: recipe.kernel(),
+            gpu: &engine.gpu(),
+            query,
+            programs: recipe.launches().iter().map(|launch| launch.program().name()).collect(),
+            demands: recipe.demands(),
+            estimated_seconds: recipe.seconds(),
+        })
     }
 
     fn workspace(&self) -> Option<u64> {

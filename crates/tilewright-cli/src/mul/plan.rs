@@ -8,7 +8,7 @@ use super::{
 use crate::{
     args::{Common, Format, KernelChoice},
     bench::time,
-    bounds::Bounds,
+    bounds::{Bounds, Computed},
     failure::Failure,
     hints, json,
     product::check_math,
@@ -65,13 +65,19 @@ pub fn run(asked: &Resolved, common: &Common) -> Result<(), Failure> {
 /// Of a plan whose kernel tells what bounds it.
 fn bounds(plan: &Plan) -> Option<Bounds> {
     let How::Gpu(gpu) = &plan.how else { return None };
-    let found = Bounds::of(gpu.kernel, &gpu.gpu, &plan.query)?;
-    gpu.steps.iter().any(|step| step.program == found.program).then_some(found)
+    Bounds::of(&Computed {
+        kernel: gpu.kernel,
+        gpu: &gpu.gpu,
+        query: &plan.query,
+        programs: gpu.steps.iter().map(|step| &*step.program).collect(),
+        demands: &gpu.demands,
+        estimated_seconds: gpu.estimated_seconds,
+    })
 }
 
 fn rows_of(bounds: &Bounds) -> [(&'static str, String); 2] {
-    let least = format!("{} at least by the counts of a block: {}", time(bounds.seconds), bounds.said());
-    [("bound", least), ("prediction", time(bounds.likely_seconds))]
+    let likely = time(bounds.likely_seconds) + bounds.source_of_prediction();
+    [("bound", format!("{} {}", time(bounds.seconds), bounds.said())), ("prediction", likely)]
 }
 
 fn plan(asked: &Resolved, common: &Common, backend: Backend, query: &Query) -> Result<Plan, Failure> {

@@ -61,7 +61,7 @@ struct OnGpu {
     workspace_bytes: u64,
     launches: Vec<Launch>,
     floor: Option<LeastTime>,
-    /// Of the launch that computes, from the counts of one of its blocks, where these tell.
+    /// Of the launch that computes, from the counts of one of its blocks, or of all launches, where counts tell.
     bound: Option<Bounds>,
     estimated_seconds: f64,
 }

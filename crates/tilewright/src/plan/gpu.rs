@@ -10,7 +10,7 @@ use tilewright_arch::{ComputeCapability, Gpu, KernelResources, Occupancy};
 use tilewright_core::{Epilogue, Error, ErrorKind};
 use tilewright_cuda::{Engine, ProgramPtx};
 use tilewright_kernels::{
-    Available, Family, Kernel, Launch, Recipe, Request, Selection, Variant, kernels, select,
+    Available, Demand, Family, Kernel, Launch, Recipe, Request, Selection, Variant, kernels, select,
 };
 
 /// A product on a GPU.
@@ -31,6 +31,8 @@ pub struct GpuPlan {
     pub floor: Option<Floor>,
     /// How long it takes by the estimate with which the kernel was chosen.
     pub estimated_seconds: f64,
+    /// What it asks of parts of the GPU at least, the busiest first; none of a kernel whose recipe does not count it.
+    pub demands: Vec<Demand>,
 }
 
 /// A launch, with what is known of its kernel.
@@ -159,6 +161,7 @@ impl Plan {
             steps: recipe.launches().iter().map(|launch| step(launch, gpu, resources)).collect(),
             floor,
             estimated_seconds: recipe.seconds(),
+            demands: recipe.demands().to_vec(),
         };
         Ok(Self { query: *query, work, rejected, how: How::Gpu(Box::new(plan)) })
     }
