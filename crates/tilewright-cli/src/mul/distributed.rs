@@ -52,18 +52,14 @@ impl Size {
 pub fn run(args: &Mul, shape: Shape, common: &Common) -> Result<(), Failure> {
     let asked = Asked::new(args, shape)?;
     if args.plan {
-        // A plan needs no other ranks.
-        return threads::run(1, |group| asked.planned(asked.size(group)?).print(common))
-            .into_iter()
-            .collect();
+        return ranks::plan(common, |group| Ok(asked.planned(asked.size(group)?)));
     }
     ranks::run(&asked.workers, common, |group, device| asked.compute(group, device, common))
 }
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Mul, shape: Shape) -> Result<Self, Failure> {
-        let workers = Workers::new(&args.ranks, shape, args.backend);
-        workers.check()?;
+        let workers = Workers::new(&args.ranks, shape, args.backend)?;
         refuse(&[
             ("--from", args.from.is_some()),
             ("--labels", args.labels.is_some()),

@@ -6,12 +6,13 @@ use crate::{
     args::{Common, Ranks, TextFiles},
     failure::{DEVICE, Failure},
 };
+use report::Planned;
 use std::{
     path::{Path, PathBuf},
     thread,
     time::Duration,
 };
-use tilewright::{Backend, cuda::Engine, files};
+use tilewright::{Backend, Error, cuda::Engine, files};
 use tilewright_distributed::{
     Abort, Group, Mpi, Patience, Shape, Watched, devices::Device, launched, store, threads,
 };
@@ -30,8 +31,14 @@ pub struct Workers<'a> {
 }
 
 impl<'a> Workers<'a> {
-    pub fn new(ranks: &'a Ranks, shape: Shape, backend: Backend) -> Self {
-        Self { shape, devices: ranks.devices.as_deref(), backend, deadline: ranks.deadline }
+    /// # Errors
+    /// A usage error for GPUs together with another backend.
+    pub fn new(ranks: &'a Ranks, shape: Shape, backend: Backend) -> Result<Self, Failure> {
+        if ranks.devices.is_some() && !matches!(backend, Backend::Auto | Backend::Cuda) {
+            let what = format!("--devices with --backend {backend}");
+            return Err(Failure::usage(what, "leave out one of both"));
+        }
+        Ok(Self { shape, devices: ranks.devices.as_deref(), backend, deadline: ranks.deadline })
     }
 
     /// Whether matrices stay on a GPU of each rank.
@@ -52,15 +59,14 @@ impl<'a> Workers<'a> {
     pub fn transport(&self, device: Option<&Device>) -> Option<&'static str> {
         device.filter(|_| self.shape.ranks() > 1).map(|device| device.transport().name())
     }
+}
 
-    /// Refuses GPUs together with another backend.
-    pub fn check(&self) -> Result<(), Failure> {
-        if self.devices.is_some() && !matches!(self.backend, Backend::Auto | Backend::Cuda) {
-            let what = format!("--devices with --backend {}", self.backend);
-            return Err(Failure::usage(what, "leave out one of both"));
-        }
-        Ok(())
-    }
+/// Prints what work would take, which needs no other ranks.
+pub fn plan(
+    common: &Common,
+    planned: impl Fn(&dyn Group) -> Result<Planned, Error> + Sync,
+) -> Result<(), Failure> {
+    threads::run(1, |group| planned(group)?.print(common)).into_iter().collect()
 }
 
 /// Lets all ranks that were started together do their work, or a thread for each GPU of this process; one rank alone needs no MPI.
