@@ -9,7 +9,7 @@ use tilewright::{
     paths::{Device as _, OnGpu},
 };
 use tilewright_distributed::{
-    Closure, DistMatrix, Grid, Group, Order, best_grid, default_block,
+    Closure, DistMatrix, Grid, Group, Order, best_grid, default_block_of_gpus,
     devices::{self, Device, Span, Work},
 };
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Error> {
     let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let n = words.first().copied().unwrap_or(1024);
     let rounds = words.get(1).copied().unwrap_or(3);
-    let block = words.get(2).copied().filter(|block| *block > 0).unwrap_or_else(|| default_block(n));
+    let block = words.get(2).copied().filter(|block| *block > 0).unwrap_or_else(|| default_block_of_gpus(n));
     let ordinals = words.get(3..).filter(|named| !named.is_empty()).unwrap_or(&[0]);
     let gpus = ordinals.iter().map(|&ordinal| Engine::open(ordinal)).collect::<Result<Vec<_>, _>>()?;
     alone(&gpus[0])?;

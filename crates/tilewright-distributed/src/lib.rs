@@ -55,7 +55,7 @@ pub use mpi::{Abort, Mpi, VARIABLE as MPI_VARIABLE, launched};
 pub use predecessors::WithPredecessors;
 pub use product::{multiply, multiply_thin, terms};
 pub use volume::{
-    best_grid, closure_bytes, closure_memory, default_block, predecessor_bytes, predecessor_memory,
-    product_bytes, product_memory,
+    best_grid, closure_bytes, closure_memory, default_block, default_block_of_gpus, predecessor_bytes,
+    predecessor_memory, product_bytes, product_memory,
 };
 pub use watch::{Patience, Watched};

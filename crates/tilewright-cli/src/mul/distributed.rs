@@ -15,7 +15,7 @@ use std::{
 };
 use tilewright::{Activation, DType, DynMatrix, Error, ErrorKind, Extremes, Math, Options, SemiringId};
 use tilewright_distributed::{
-    DistMatrix, Grid, Group, Shape, default_block,
+    DistMatrix, Grid, Group, Shape,
     devices::{self, Device},
     multiply, multiply_thin, product_bytes, product_memory, store, threads,
 };
@@ -52,18 +52,14 @@ impl Size {
 pub fn run(args: &Mul, shape: Shape, common: &Common) -> Result<(), Failure> {
     let asked = Asked::new(args, shape)?;
     if args.plan {
-        // A plan needs no other ranks.
-        return threads::run(1, |group| asked.planned(asked.size(group)?).print(common))
-            .into_iter()
-            .collect();
+        return ranks::plan(common, |group| Ok(asked.planned(asked.size(group)?)));
     }
     ranks::run(&asked.workers, common, |group, device| asked.compute(group, device, common))
 }
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Mul, shape: Shape) -> Result<Self, Failure> {
-        let workers = Workers::new(&args.ranks, shape, args.backend);
-        workers.check()?;
+        let workers = Workers::new(&args.ranks, shape, args.backend)?;
         refuse(&[
             ("--from", args.from.is_some()),
             ("--labels", args.labels.is_some()),
@@ -110,7 +106,7 @@ impl<'a> Asked<'a> {
             return Err(ErrorKind::DTypeMismatch { what: "B", expected: a.dtype, found: b.dtype }.into());
         }
         let asked = self.args.ranks.block.map(|block| block as usize);
-        let block = asked.or(a.block).unwrap_or_else(|| default_block(m.max(n).max(k)));
+        let block = asked.or(a.block).unwrap_or_else(|| self.workers.default_block(m.max(n).max(k)));
         Ok(Size { m, n, k, dtype, result: self.semiring.output(dtype)?, block })
     }
 

@@ -21,8 +21,8 @@ use tilewright::{
     paths::{DynPaths, Method, OnGpu, Options as PathOptions},
 };
 use tilewright_distributed::{
-    Checkpoints, Closure, DistMatrix, Grid, Group, Shape, closure_bytes, closure_memory, default_block,
-    devices::Device, predecessor_bytes, predecessor_memory, store, threads,
+    Checkpoints, Closure, DistMatrix, Grid, Group, Shape, closure_bytes, closure_memory, devices::Device,
+    predecessor_bytes, predecessor_memory, store,
 };
 
 /// What is asked for.
@@ -50,18 +50,14 @@ struct Size {
 pub fn run(args: &Paths, shape: Shape, common: &Common) -> Result<(), Failure> {
     let asked = Asked::new(args, shape)?;
     if args.plan {
-        // A plan needs no other ranks.
-        return threads::run(1, |group| asked.planned(asked.size(group)?)?.print(common))
-            .into_iter()
-            .collect();
+        return ranks::plan(common, |group| asked.planned(asked.size(group)?));
     }
     ranks::run(&asked.workers, common, |group, device| asked.compute(group, device, common))
 }
 
 impl<'a> Asked<'a> {
     fn new(args: &'a Paths, shape: Shape) -> Result<Self, Failure> {
-        let workers = Workers::new(&args.ranks, shape, args.backend);
-        workers.check()?;
+        let workers = Workers::new(&args.ranks, shape, args.backend)?;
         refuse(&[
             ("--from", args.from.is_some()),
             ("--pairs", args.pairs.is_some()),
@@ -124,7 +120,7 @@ impl<'a> Asked<'a> {
             let hint = format!("choose one of {names} with --dtype").into();
             return Err(ErrorKind::Unsupported { what, why: String::new(), hint }.into());
         }
-        let block = asked_block.or(stored).unwrap_or_else(|| default_block(n));
+        let block = asked_block.or(stored).unwrap_or_else(|| self.workers.default_block(n));
         Ok(Size { n, dtype, block })
     }
 

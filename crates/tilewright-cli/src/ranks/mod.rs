@@ -7,14 +7,16 @@ use crate::{
     args::{Common, Ranks, TextFiles},
     failure::{DEVICE, Failure},
 };
+use report::Planned;
 use std::{
     path::{Path, PathBuf},
     thread,
     time::Duration,
 };
-use tilewright::{Backend, cuda::Engine, files};
+use tilewright::{Backend, Error, cuda::Engine, files};
 use tilewright_distributed::{
-    Abort, Group, Mpi, Patience, Shape, Watched, devices::Device, launched, store, threads,
+    Abort, Group, Mpi, Patience, Shape, Watched, default_block, default_block_of_gpus, devices::Device,
+    launched, store, threads,
 };
 
 /// How long a process that has been asked to end may take for it.
@@ -33,9 +35,25 @@ pub struct Workers<'a> {
 }
 
 impl<'a> Workers<'a> {
-    pub fn new(ranks: &'a Ranks, shape: Shape, backend: Backend) -> Self {
+    /// # Errors
+    /// A usage error for GPUs together with another backend, and for a trace without GPUs or in a folder that is not there.
+    pub fn new(ranks: &'a Ranks, shape: Shape, backend: Backend) -> Result<Self, Failure> {
+        if ranks.devices.is_some() && !matches!(backend, Backend::Auto | Backend::Cuda) {
+            let what = format!("--devices with --backend {backend}");
+            return Err(Failure::usage(what, "leave out one of both"));
+        }
         let (devices, trace) = (ranks.devices.as_deref(), ranks.trace.as_deref());
-        Self { shape, devices, backend, deadline: ranks.deadline, trace }
+        let workers = Self { shape, devices, backend, deadline: ranks.deadline, trace };
+        if trace.is_some() && !workers.are_gpus() {
+            let hint = "name GPUs by --devices, or let each rank have one by --backend cuda";
+            return Err(Failure::usage("--trace without GPUs", hint));
+        }
+        let folder = trace.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let what = format!("--trace: there is no folder {}", folder.display());
+            return Err(Failure::usage(what, "make it first, or choose another one"));
+        }
+        Ok(workers)
     }
 
     /// Whether matrices stay on a GPU of each rank.
@@ -52,28 +70,23 @@ impl<'a> Workers<'a> {
         }
     }
 
+    /// The size of blocks, where none is asked for.
+    pub fn default_block(&self, n: usize) -> usize {
+        if self.are_gpus() { default_block_of_gpus(n) } else { default_block(n) }
+    }
+
     /// How panels go from one GPU to another, where there are several.
     pub fn transport(&self, device: Option<&Device>) -> Option<&'static str> {
         device.filter(|_| self.shape.ranks() > 1).map(|device| device.transport().name())
     }
+}
 
-    /// Refuses GPUs together with another backend, and what only GPUs do without them.
-    pub fn check(&self) -> Result<(), Failure> {
-        if self.trace.is_some() && !self.are_gpus() {
-            let hint = "name GPUs by --devices, or let each rank have one by --backend cuda";
-            return Err(Failure::usage("--trace without GPUs", hint));
-        }
-        let folder = self.trace.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let what = format!("--trace: there is no folder {}", folder.display());
-            return Err(Failure::usage(what, "make it first, or choose another one"));
-        }
-        if self.devices.is_some() && !matches!(self.backend, Backend::Auto | Backend::Cuda) {
-            let what = format!("--devices with --backend {}", self.backend);
-            return Err(Failure::usage(what, "leave out one of both"));
-        }
-        Ok(())
-    }
+/// Prints what work would take, which needs no other ranks.
+pub fn plan(
+    common: &Common,
+    planned: impl Fn(&dyn Group) -> Result<Planned, Error> + Sync,
+) -> Result<(), Failure> {
+    threads::run(1, |group| planned(group)?.print(common)).into_iter().collect()
 }
 
 /// Lets all ranks that were started together do their work, or a thread for each GPU of this process; one rank alone needs no MPI.

@@ -3,6 +3,7 @@
 mod argument;
 mod bind;
 mod catalogue;
+mod declarations;
 mod file;
 mod paste;
 mod sequence;

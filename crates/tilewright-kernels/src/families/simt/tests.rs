@@ -1,5 +1,10 @@
 use super::*;
-use crate::{catalogue::find, kernel::launch::Role, request::Batch, scalar::Scalar};
+use crate::{
+    catalogue::find,
+    kernel::launch::{Launch, Role},
+    request::{Batch, Form},
+    scalar::Scalar,
+};
 use tilewright_arch::{Architecture, ComputeCapability};
 use tilewright_core::{DType, Problem, SemiringId};
 

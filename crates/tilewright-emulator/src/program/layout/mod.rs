@@ -3,76 +3,17 @@
 //! A pointer that runs past its allocation, however far, stays in the region of that allocation, so that the address alone says which
 //! object a pointer was made from. No other record of provenance is needed.
 
+pub mod address;
+mod shared;
+
+pub use shared::{SharedScope, SharedVariable};
+
 use std::collections::HashMap;
 
+use self::shared::{SHARED_SLOTS, SharedPlaces, SharedSlots};
 use super::error::ProgramError;
 use crate::parse::ast::{self, Generic, Immediate, Init, Linkage, StateSpace};
 use crate::ptx_isa::Type;
-
-/// The map of the 64-bit address space.
-pub mod address {
-    /// log2 of the bytes of a region of global memory.
-    pub const REGION_SHIFT: u32 = 37;
-    /// Where in its region an allocation starts: in the middle, so that negative indices stay inside too.
-    pub const REGION_BASE: u64 = 1 << (REGION_SHIFT - 1);
-    /// log2 of the bytes of the region of a shared variable, in 32-bit shared addresses.
-    pub const SHARED_SHIFT: u32 = 24;
-    /// Where in its region a shared variable starts.
-    pub const SHARED_BASE: u64 = 1 << (SHARED_SHIFT - 1);
-    /// Generic addresses of shared memory start here. The windows lie in region 0, where no allocation is.
-    pub const SHARED_WINDOW: u64 = 1 << 33;
-    /// Generic addresses of local memory.
-    pub const LOCAL_WINDOW: u64 = 1 << 34;
-    /// Generic addresses of the parameters of the entry.
-    pub const PARAM_WINDOW: u64 = 1 << 35;
-    /// Addresses of functions.
-    pub const CODE_WINDOW: u64 = 1 << 36;
-    /// Bytes of the smallest window.
-    pub const WINDOW_BYTES: u64 = 1 << 32;
-
-    /// The first address of the allocation of region `region`.
-    pub const fn of_region(region: u64) -> u64 {
-        (region << REGION_SHIFT) + REGION_BASE
-    }
-
-    /// Set in the addresses of shared variables of the own block, near their bounds; clear in those of blocks of the cluster by their ranks.
-    pub const OWN_BLOCK: u64 = SHARED_BASE;
-    /// Where an address has the rank of a block in its cluster.
-    pub const RANK_SHIFT: u32 = 18;
-    /// The offset in such an address: more than a block has of shared memory.
-    pub const CLUSTER_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
-    /// What such an address has in place of the upper part of an offset: the rank, and the mark of the own block.
-    pub const RANK_FIELD: u64 = (SHARED_BASE << 1) - 1 - CLUSTER_OFFSET;
-
-    /// An address of the own block as that of the block with this rank.
-    pub const fn by_rank(address: u64, rank: u32) -> u64 {
-        address & !RANK_FIELD | (rank as u64) << RANK_SHIFT
-    }
-
-    /// The rank of the block in an address by rank.
-    pub const fn rank_of(address: u64) -> Option<u32> {
-        let field = address & RANK_FIELD;
-        if field & OWN_BLOCK == 0 { Some((field >> RANK_SHIFT) as u32) } else { None }
-    }
-
-    /// The same place in the own block's shared memory.
-    pub fn without_rank(address: u64) -> u64 {
-        if rank_of(address).is_some() { address & !RANK_FIELD | OWN_BLOCK } else { address }
-    }
-
-    /// The window of a generic address, or 0.
-    pub fn window(at: u64) -> u64 {
-        [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW]
-            .into_iter()
-            .find(|&window| at.wrapping_sub(window) < WINDOW_BYTES)
-            .unwrap_or(0)
-    }
-
-    /// Where the region of shared variable `index` begins.
-    pub const fn of_shared(index: u64) -> u64 {
-        (index << SHARED_SHIFT) + SHARED_BASE
-    }
-}
 
 /// A module variable in global or constant memory.
 #[derive(Clone, Debug)]
@@ -98,105 +39,6 @@ pub enum Constancy {
     Constant,
     /// `.global`.
     Writable,
-}
-
-/// A shared variable.
-#[derive(Clone, Debug)]
-pub struct SharedVariable {
-    /// The name; dynamic shared memory is called by its first name.
-    pub name: String,
-    /// Bytes; 0 for dynamic shared memory.
-    pub bytes: u64,
-    /// Alignment.
-    pub align: u64,
-    /// Its number in addresses.
-    pub slot: u32,
-    /// Where it lies in the shared memory of its block, as descriptors of matrices name it: the low bits of its address.
-    pub start: u32,
-}
-
-/// Whose a shared variable is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SharedScope {
-    /// Several functions may use it.
-    Module,
-    /// Only this entry; other entries use the same numbers.
-    Entry,
-}
-
-/// Numbers of shared variables: those of the module from below, those of entries from above.
-#[derive(Clone, Debug)]
-struct SharedSlots {
-    next: u32,
-    next_of_entry: u32,
-    lowest_of_entries: u32,
-}
-
-impl Default for SharedSlots {
-    fn default() -> Self {
-        // 0 is that of dynamic shared memory.
-        Self { next: 1, next_of_entry: SHARED_SLOTS, lowest_of_entries: SHARED_SLOTS + 1 }
-    }
-}
-
-/// Where shared variables lie, as far as the low bits of addresses tell it: dynamic memory from 0 upwards, the others from the top
-/// downwards, so that no two meet that a kernel has room for. Variables of different entries share their places.
-#[derive(Clone, Debug)]
-struct SharedPlaces {
-    lowest_of_module: u32,
-    lowest_of_entry: u32,
-    lowest_of_entries: u32,
-}
-
-impl Default for SharedPlaces {
-    fn default() -> Self {
-        let [lowest_of_module, lowest_of_entry, lowest_of_entries] = [SharedPlaces::TOP; 3];
-        Self { lowest_of_module, lowest_of_entry, lowest_of_entries }
-    }
-}
-
-impl SharedPlaces {
-    const TOP: u32 = address::CLUSTER_OFFSET as u32 + 1;
-    /// Rows of all banks do not straddle the beginning of a variable.
-    const ALIGN: u64 = 128;
-
-    fn take(&mut self, scope: SharedScope, bytes: u64, align: u64) -> u32 {
-        let below = match scope {
-            SharedScope::Module => self.lowest_of_module.min(self.lowest_of_entries),
-            SharedScope::Entry => self.lowest_of_entry,
-        };
-        // One that has no room below the others, or none at all, is refused when it is launched.
-        let end = if bytes > below.into() { Self::TOP } else { below };
-        let start = u64::from(end).saturating_sub(bytes) / align.max(Self::ALIGN) * align.max(Self::ALIGN);
-        let start = start as u32;
-        self.lowest_of_entry = start;
-        match scope {
-            SharedScope::Module => self.lowest_of_module = start,
-            SharedScope::Entry => self.lowest_of_entries = self.lowest_of_entries.min(start),
-        }
-        start
-    }
-}
-
-/// Shared variables that addresses can tell apart beside dynamic memory.
-const SHARED_SLOTS: u32 = 254;
-
-impl SharedSlots {
-    fn take(&mut self, scope: SharedScope) -> Option<u32> {
-        let (slot, is_free) = match scope {
-            SharedScope::Module => (self.next, self.next < self.lowest_of_entries),
-            SharedScope::Entry => (self.next_of_entry, self.next_of_entry >= self.next),
-        };
-        match scope {
-            _ if !is_free => return None,
-            SharedScope::Module => self.next += 1,
-            SharedScope::Entry => {
-                self.next_of_entry -= 1;
-                self.lowest_of_entries = self.lowest_of_entries.min(slot);
-            }
-        }
-        Some(slot)
-    }
 }
 
 /// A device symbol as the host sees it.
@@ -348,8 +190,8 @@ impl Layout {
 
     /// Begins an entry: its shared variables have the numbers that those of other entries have.
     pub fn begin_entry(&mut self) {
-        self.slots.next_of_entry = SHARED_SLOTS;
-        self.places.lowest_of_entry = self.places.lowest_of_module;
+        self.slots.begin_entry();
+        self.places.begin_entry();
     }
 
     /// The address of a shared variable in its space.
