@@ -9,6 +9,7 @@ use crate::{
     blocking::{Cut, parts},
     job::Job,
     kernel::Tiles,
+    lanes::prefetch_to_read,
     narrow::Code,
     pack::{Lines, Strips},
     share::{Help, untaken},
@@ -18,6 +19,9 @@ use crate::{
 };
 use core::{ops::Range, sync::atomic::AtomicUsize};
 use tilewright_core::Layout;
+
+/// Bytes of a cache line, at least.
+const LINE: usize = 64;
 
 /// A block of B, `terms` by `cols`, and the `rows` of A and C that it meets.
 pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
@@ -36,6 +40,8 @@ pub struct Block<'a, E: 'static, P: 'static, A: 'static> {
     pub has_b: bool,
     /// Tiles for the first rows, where it is they that pack B.
     pub copying: Option<Tiles<P, A>>,
+    /// Whether the next strip of B is asked for ahead of time.
+    pub ahead: bool,
     pub start: Start,
     pub finish: Finish,
     /// How sums are written, where operands are narrowed.
@@ -82,6 +88,9 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
                 // All rows use a strip while it is near.
                 let cut = heights.cut(self.rows.clone());
                 for strip in parts(cols.clone(), self.nr()) {
+                    if self.ahead {
+                        self.ask_for(strip.end..packed.min(strip.end + self.nr()));
+                    }
                     let strip = self.strip(strip, packed, None);
                     for tile in (0..cut.count).map(|i| cut.tile(i)) {
                         self.tile(&tile, &strip, self.a(&tile, &tile), edges);
@@ -107,6 +116,17 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Block<'_, E, P, A> {
                 let next = AtomicUsize::new(0);
                 let offer = || self.with_edges(|edges| self.tiles(&panel, &cut, &next, edges));
                 help.with(&offer, || self.tiles(&panel, &cut, &next, edges));
+            }
+        }
+    }
+
+    /// Asks for some columns of B, which are read in place: its rows are so far apart that hardware prefetchers do not expect the next strip.
+    fn ask_for(&self, cols: Range<usize>) {
+        let (layout, bytes) = (self.job.b.layout(), cols.len() * size_of::<E>());
+        for term in self.terms.clone() {
+            let first = self.job.b.as_ptr().wrapping_offset(layout.offset(term, cols.start));
+            for at in (0..bytes).step_by(LINE) {
+                prefetch_to_read(first.wrapping_byte_add(at));
             }
         }
     }

@@ -38,7 +38,8 @@ trait Engine: Vectorised {
 /// Tables of every register tile of an instruction set, as `{vectors: rows rows ...}`. The largest is the one
 /// whose accumulators leave room for a row of B and an element of A;
 /// wide tiles have fewer rows of more vectors. Of packed operands two low tiles take little longer than one of a height that is missing. In place there
-/// are all heights: where rows of A are few, B is most of what is read, and would be read twice.
+/// are all heights: where rows of A are few, B is most of what is read, and would be read twice. There are no more than eight, because rows that are a multiple
+/// of 4 KiB apart share a set of the first-level cache, which has eight ways on AMD's processors.
 macro_rules! tables {
     ($tile:ident, $({$v:literal: $($r:literal)*})*, in_place $({$pv:literal: $($pr:literal)*})*, wide $({$wv:literal: $($wr:literal)*})*, arg $({$av:literal: $($ar:literal)*})*) => {
         mod $tile {
@@ -69,7 +70,7 @@ macro_rules! tables {
 
 #[cfg(target_arch = "x86_64")]
 tables!(avx512, {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12},
-    in_place {1: 1 2 3 4 5 6 7 8 9 10 11 12} {2: 1 2 3 4 5 6 7 8 9 10 11 12},
+    in_place {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8},
     wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12});
 #[cfg(target_arch = "x86_64")]
 tables!(avx2, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6}, in_place {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
@@ -345,8 +346,8 @@ vectorised! {
     PlusTimes<f64>: F64 of f64, Sum, Same, InC, identity, on_wide, tells_none;
     PlusTimes<i8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none, dots bytes;
     PlusTimes<i16>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none, dots halves;
-    PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on, tells_none;
-    PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on, tells_none;
+    PlusTimes<i32>: I32 of i32, Sum, Same, InC, identity, on_in_place, tells_none;
+    PlusTimes<i64>: I64 of i64, Sum, Same, InC, identity, on_in_place, tells_none;
     PlusTimes<u8>: I32 of i32, Sum, Widen, InC, identity, on_pairs, tells_none, dots bytes;
     MinPlus<f16>: F32 of f32, SelectSum<false>, Widen, Apart, f16::from_f32, on, tells_f16, pruned<false> Widen;
     MinPlus<bf16>: F32 of f32, SelectSum<false>, Widen, Apart, bf16::from_f32, on, tells_bf16, pruned<false> Widen;

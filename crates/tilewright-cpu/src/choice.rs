@@ -10,6 +10,8 @@ use tilewright_core::Layout;
 /// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
 /// follow.
 const STREAMS: usize = 32;
+/// Rows of A so few that B is not packed for them, where its rows lie along memory: tiles read what is near.
+const FEW_ROWS: usize = 24;
 
 /// Where partial sums are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Choice<P: 'static, A: 'static> {
     pub pack_b: bool,
     /// Tiles for the first rows of a block, where it is they that pack B.
     pub copying: Option<Tiles<P, A>>,
+    /// Whether the next strip of B is asked for ahead of time: in place, and far away.
+    pub ahead: bool,
     pub block: Blocking,
 }
 
@@ -80,20 +84,21 @@ fn with_room_for_sums<E, P, A>(
             pack_a,
             pack_b,
             copying: None,
+            ahead: false,
             block: Blocking { kc: (kc * kernel.groups.terms).min(terms), nc },
         }
     };
     let in_place = kernel.in_place.as_ref().filter(|_| a.col_stride == 1);
     let Some(in_place) = in_place else { return with(kernel.packed, [true, true], usize::MAX) };
     let bytes = n.saturating_mul(k).saturating_mul(size_of::<E>());
-    let tall = m.div_ceil(in_place.both.heights.tall);
     let (near, narrow) = (bytes <= in_place.small_b, n <= in_place.both.vectors() * kernel.lanes);
     let along_rows = b.col_stride == 1;
     if along_rows && near && !narrow {
         return with(in_place.a, [false, false], usize::MAX);
     }
-    if along_rows && (near || tall <= 2) {
-        return with(in_place.both, [false, false], if near { usize::MAX } else { STREAMS });
+    if along_rows && (near || m <= FEW_ROWS) {
+        let choice = with(in_place.both, [false, false], if near { usize::MAX } else { STREAMS });
+        return Choice { ahead: !near, ..choice };
     }
     if narrow {
         // One strip of B. Most of what is read is A, each element once: in long rows, as hardware prefetchers expect,

@@ -86,7 +86,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
         let (kernel, k) = (self.kernel, self.a.cols());
         let size = (rows.len(), cols.len());
         let choice = choice::choose(kernel, self.a.layout(), self.b.layout(), size, self.sums());
-        let Choice { tiles, pack_a, pack_b, copying, block: Blocking { kc, nc } } = choice;
+        let Choice { tiles, pack_a, pack_b, copying, ahead, block: Blocking { kc, nc } } = choice;
         let (mr, nr) = (tiles.heights.tall, tiles.vectors() * kernel.lanes);
         let sums = if self.sums() == Sums::Buffered { rows.len().saturating_mul(nc) } else { 0 };
         let winners = if kernel.arg.is_some() { sums } else { 0 };
@@ -147,6 +147,7 @@ impl<E: Copy + Sync, P: Copy, A: Copy + Send> Job<'_, E, P, A> {
                 has_a: meets_several && packed_terms.as_ref() == Some(&pc),
                 has_b,
                 copying,
+                ahead,
                 start: if pc.start > 0 { Start::Partial } else { start },
                 finish: if pc.end == k { Finish::Complete } else { Finish::Partial },
                 code: Code::sum(kernel.codes),

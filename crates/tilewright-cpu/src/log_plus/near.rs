@@ -366,7 +366,7 @@ unsafe fn write_apart<T: Real>(
 }
 
 /// Groups of columns of the widest strip.
-const GROUPS: usize = 2;
+const GROUPS: usize = 3;
 
 /// Elements of a strip that must be computed again.
 struct Doubts {

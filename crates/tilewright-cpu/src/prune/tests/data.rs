@@ -182,6 +182,8 @@ pub struct Product<T> {
     a: Vec<T>,
     b: Vec<T>,
     c: Vec<T>,
+    /// Which terms won, if that is asked for.
+    arg: Option<Vec<u32>>,
     layouts: [Layout; 2],
 }
 
@@ -205,7 +207,13 @@ impl<T: Draw + Sync> Product<T> {
         let layouts = [layout(m, k, by_columns[0]), layout(k, n, by_columns[1])];
         let a = fill(layouts[0], m, kind.a);
         let b = fill(layouts[1].t(), n, kind.b);
-        Self { shape, a, b, c: vec![T::of(None, max); m * n], layouts }
+        Self { shape, a, b, c: vec![T::of(None, max); m * n], arg: None, layouts }
+    }
+
+    /// Telling which terms won.
+    pub fn with_winners(self) -> Self {
+        let (m, n, _) = self.shape;
+        Self { arg: Some(vec![0; m * n]), ..self }
     }
 
     /// With other elements in A and B.
@@ -236,22 +244,13 @@ impl<T: Draw + Sync> Product<T> {
         let (a, b) =
             (MatRef::new(&self.a, self.layouts[0]).unwrap(), MatRef::new(&self.b, self.layouts[1]).unwrap());
         let c = MatMut::new(&mut self.c, Layout::row_major(m, n)).unwrap();
+        let arg = self.arg.as_mut().map(|arg| MatMut::new(arg, Layout::row_major(m, n)).unwrap());
         let options = &Options { threads, ..Options::default() };
-        f(Call {
-            c,
-            arg: None,
-            a,
-            b,
-            update: &Update::Replace,
-            epilogue: None,
-            options,
-            isa: Isa::best(),
-            codes,
-        })
+        f(Call { c, arg, a, b, update: &Update::Replace, epilogue: None, options, isa: Isa::best(), codes })
     }
 
-    /// The result, as bits.
-    pub fn bits(&self) -> Vec<u64> {
-        self.c.iter().map(|x| x.bits()).collect()
+    /// The result, as bits, and the winners.
+    pub fn bits(&self) -> (Vec<u64>, Option<Vec<u32>>) {
+        (self.c.iter().map(|x| x.bits()).collect(), self.arg.clone())
     }
 }
