@@ -18,6 +18,8 @@ const NARROWED: f64 = 2.0;
 /// How much of the cost of all terms pruning may be expected to have. What is expected to have more was lost more often than won: what is left where pruning
 /// stops has narrow parts, which take up to half as long again.
 const PAYS: f64 = 0.6;
+/// The same where all terms would be computed in 16 bits: those of few terms are not lost there.
+const PAYS_NARROWED: f64 = 0.85;
 /// How much of it sorting and packing may have: that is lost where pruning stops.
 const PREPARATION: f64 = 0.25;
 /// How much of it the look may have.
@@ -70,7 +72,8 @@ impl Model {
     pub fn pays(&self, needed: f64) -> bool {
         let (m, n, k) = self.shape;
         let (all, preparation) = (self.all(self.terms()), SORT * m * k + self.packing(n * k));
-        preparation <= PREPARATION * all && preparation + self.few(needed * self.terms()) <= PAYS * all
+        let pays = if self.all < self.size { PAYS_NARROWED } else { PAYS };
+        preparation <= PREPARATION * all && preparation + self.few(needed * self.terms()) <= pays * all
     }
 
     /// Whether pruning may pay: of random elements, a panel needs about `sqrt(2 k ln w)` terms where ⊗ adds.
