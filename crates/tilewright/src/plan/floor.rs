@@ -1,7 +1,7 @@
 //! How long a product takes at least.
 
 use super::{
-    peak::{Peak, peak},
+    peak::{Peak, peak_with},
     query::{Query, Work},
 };
 use tilewright_arch::{Bound, Gpu, Roofline};
@@ -26,7 +26,7 @@ impl Floor {
         if query.own.is_some() {
             return None;
         }
-        let peak = peak(gpu, query.semiring, query.dtype)?;
+        let peak = peak_with(gpu, query.semiring, query.dtype, query.math)?;
         let roofline =
             Roofline { peak: peak.pair_ops_per_second, bandwidth: gpu.memory_bytes_per_second as f64 };
         let seconds = (work.pair_ops / roofline.peak).max(work.bytes / roofline.bandwidth);

@@ -4,7 +4,7 @@
 //! [`terms_per_cycle`]. Kernels stay below, by register banks and shared units; loops without memory accesses come close.
 
 use tilewright_arch::{Gpu, Rate};
-use tilewright_core::{DType, SemiringId};
+use tilewright_core::{DType, Math, SemiringId};
 use tilewright_kernels::{Variant, terms_per_cycle};
 
 /// An upper bound of the rate of a kind of term.
@@ -30,15 +30,27 @@ pub struct Peak {
 /// # Ok::<(), tilewright_arch::DeviceLookupError>(())
 /// ```
 pub fn peak(gpu: &Gpu, semiring: SemiringId, dtype: DType) -> Option<Peak> {
+    peak_with(gpu, semiring, dtype, Math::Full)
+}
+
+/// As [`peak`], by this arithmetic.
+pub(crate) fn peak_with(gpu: &Gpu, semiring: SemiringId, dtype: DType, math: Math) -> Option<Peak> {
     match semiring {
+        SemiringId::PlusTimes if math == Math::Tf32 => of_units(gpu, TF32).or_else(|| numbers(gpu, dtype)),
         // Log-plus is plus-times inside.
         SemiringId::PlusTimes | SemiringId::LogPlus => numbers(gpu, dtype),
         _ => instructions(gpu, semiring, dtype),
     }
 }
 
+/// A unit, and what it is called.
+type Units = [(Rate, &'static str)];
+
+/// Those that multiply numbers of f32 which are rounded to tf32.
+const TF32: &Units = &[(Rate::TensorTf32, "tf32 tensor cores"), (Rate::F32, "f32 fused multiply-add")];
+
 /// Units that multiply and add numbers of a type, the fastest of those that the GPU has.
-const UNITS: [(DType, &[(Rate, &str)]); 8] = [
+const UNITS: [(DType, &Units); 8] = [
     (DType::F32, &[(Rate::F32, "f32 fused multiply-add")]),
     (DType::F64, &[(Rate::TensorF64, "f64 tensor cores"), (Rate::F64, "f64 fused multiply-add")]),
     (DType::F16, &[(Rate::TensorF16, "f16 tensor cores"), (Rate::F32, "f32 fused multiply-add")]),
@@ -51,12 +63,15 @@ const UNITS: [(DType, &[(Rate, &str)]); 8] = [
 
 fn numbers(gpu: &Gpu, dtype: DType) -> Option<Peak> {
     let units = UNITS.iter().find(|(d, _)| *d == dtype).map_or(&[][..], |(_, units)| units);
+    of_units(gpu, units).or_else(|| instructions(gpu, SemiringId::PlusTimes, dtype))
+}
+
+fn of_units(gpu: &Gpu, units: &Units) -> Option<Peak> {
     let rates = units.iter().filter_map(|&(rate, unit)| {
         // Two operations make a term.
         Some(Peak { pair_ops_per_second: operations(gpu, rate)? / 2.0, unit })
     });
-    let best = rates.max_by(|x, y| x.pair_ops_per_second.total_cmp(&y.pair_ops_per_second));
-    best.or_else(|| instructions(gpu, SemiringId::PlusTimes, dtype))
+    rates.max_by(|x, y| x.pair_ops_per_second.total_cmp(&y.pair_ops_per_second))
 }
 
 /// Operations per second by the data sheet, or by the clock where there is none.
@@ -82,6 +97,19 @@ mod tests {
     use super::*;
     use DType::{F16, F32, F64, I8, I16, I32};
     use SemiringId::{MaxTimes, MinPlus, PlusTimes};
+
+    #[test]
+    fn tf32_is_as_fast_as_its_tensor_cores() {
+        let h200 = Gpu::named("h200").unwrap();
+        let of = |math| peak_with(&h200, PlusTimes, F32, math).unwrap();
+        assert_eq!(
+            (of(Math::Tf32).unit, of(Math::Full).unit),
+            ("tf32 tensor cores", "f32 fused multiply-add")
+        );
+        // 494.7 TFLOP/s by the data sheet, and 66.9.
+        let ratio = of(Math::Tf32).pair_ops_per_second / of(Math::Full).pair_ops_per_second;
+        assert!((ratio / (494.7 / 66.9) - 1.0).abs() < 0.01, "{ratio}");
+    }
 
     #[test]
     fn every_semiring_and_type_has_a_bound_that_measurements_keep() {
