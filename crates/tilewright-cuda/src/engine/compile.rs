@@ -2,7 +2,6 @@
 
 use super::Engine;
 use super::code_sources::{CodeSource, code_sources};
-use super::plans::goes_anywhere;
 use super::shared_memory_limit::SharedMemoryLimit;
 use crate::device::{DriverKind, Function, FunctionAttributes, Module};
 use std::collections::HashMap;
@@ -12,7 +11,7 @@ use std::thread;
 use std::time::Instant;
 use tilewright_arch::{Architecture, ComputeCapability, GridLaunch};
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::{COMPILER_OPTIONS, Launch, LocalMemory, Program};
+use tilewright_kernels::{Argument, COMPILER_OPTIONS, Launch, LocalMemory, Program};
 use tilewright_toolchain::compilers::{Found, why_not};
 use tilewright_toolchain::{CacheKey, CubinCache, Nvrtc, Output, ProgramPtx, Source, reuse_operands};
 
@@ -89,6 +88,12 @@ pub(super) type Kept = Mutex<HashMap<Key, Arc<Ready>>>;
 
 fn key(launch: &Launch) -> Key {
     (launch.program().clone(), launch.entry())
+}
+
+/// Whether a launch can go into any stream: it has neither variables nor textures.
+pub(super) fn goes_anywhere(launch: &Launch) -> bool {
+    let is_texture = |value: &_| matches!(value, Argument::Texture(_));
+    launch.symbols().is_empty() && !launch.arguments().iter().any(|argument| is_texture(&argument.value))
 }
 
 impl Engine {

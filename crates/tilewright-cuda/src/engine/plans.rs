@@ -1,7 +1,7 @@
 //! Plans of products that were asked for before: a product that is known costs a look-up.
 
 use super::Engine;
-use super::compile::Ready;
+use super::compile::{Ready, goes_anywhere};
 use super::parameters::Parameters;
 use crate::device::Start;
 use crate::ffi::driver as ffi;
@@ -9,7 +9,7 @@ use crate::tunings::tunings_generation;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use tilewright_core::{Error, ErrorKind};
-use tilewright_kernels::{Argument, Buffer, Kernel, Launch, Recipe, Rejected, Request, Selection};
+use tilewright_kernels::{Buffer, Kernel, Launch, Recipe, Rejected, Request, Selection};
 
 /// As many plans are kept. One takes some kilobytes of the host's memory, and none of the device's.
 const MOST: usize = 256;
@@ -96,12 +96,6 @@ impl Plan {
             ErrorKind::Unsupported { what, why: "the recipe needs it".into(), hint: "".into() }.into()
         })
     }
-}
-
-/// Whether a launch can go into any stream: it has neither variables nor textures.
-pub(super) fn goes_anywhere(launch: &Launch) -> bool {
-    let is_texture = |value: &_| matches!(value, Argument::Texture(_));
-    launch.symbols().is_empty() && !launch.arguments().iter().any(|argument| is_texture(&argument.value))
 }
 
 /// Where workspaces of these sizes lie in one piece of memory.
