@@ -51,7 +51,7 @@ fn alone(gpu: &Engine) -> Result<(), Error> {
     gpu.synchronize()?;
     let began = Instant::now();
     communicator.broadcast(&mut panel, PANEL, 0)?;
-    gpu.synchronize_while(|| communicator.check())?;
+    gpu.mark()?.wait_while(|| communicator.check())?;
     let seconds = began.elapsed().as_secs_f64();
     communicator.check()?;
     if panel.to_matrix()?.as_slice() != bytes {

@@ -173,11 +173,7 @@ impl<'o> Closure<'o> {
         (done, count): (usize, usize),
         weights: u64,
     ) -> Result<(), Error> {
-        #[cfg(feature = "cuda")]
-        let on_gpus = self.device.is_some();
-        #[cfg(not(feature = "cuda"))]
-        let on_gpus = false;
-        let looks_ahead = self.order.looks_ahead(on_gpus);
+        let looks_ahead = steps.site.looks_ahead();
         let mut coming = None;
         for k in done..count {
             let before = self.before_step.map_or(Ok(()), |before| before(k, count));

@@ -108,6 +108,8 @@ pub enum Work {
 pub(crate) trait Site {
     /// What sends panels.
     type Carrier: Carrier;
+    /// Whether work in one lane may be done while the other one's is.
+    const HAS_LANES: bool;
 
     fn carrier(&mut self) -> &mut Self::Carrier;
 
@@ -142,10 +144,8 @@ pub(crate) trait Site {
         lane: Lane,
     ) -> Result<(), Error>;
 
-    /// Whether work in one lane is done while the other one's is.
-    fn has_lanes(&self) -> bool {
-        false
-    }
+    /// Whether the panels of the next step go ahead of the rest of this one.
+    fn looks_ahead(&self) -> bool;
 
     /// Lets work in both lanes that is asked for from now on come after all that was asked for before.
     fn meet(&mut self) -> Result<(), Error> {
@@ -246,6 +246,7 @@ impl<'r, 'g, 'o> Host<'r, 'g, 'o> {
 
 impl<'g> Site for Host<'_, 'g, '_> {
     type Carrier = ByGroup<'g>;
+    const HAS_LANES: bool = false;
 
     fn carrier(&mut self) -> &mut ByGroup<'g> {
         &mut self.carrier
@@ -309,6 +310,10 @@ impl<'g> Site for Host<'_, 'g, '_> {
         let b = row.window(0, cols.start, width, cols.len())?;
         let c = window(self.d.local_mut(), &(rows.clone(), cols.clone()))?;
         self.asked.product(a, b, c, Joining::Accumulate)
+    }
+
+    fn looks_ahead(&self) -> bool {
+        self.asked.order.looks_ahead(false)
     }
 
     fn state(&mut self) -> Result<&DistMatrix<'_>, Error> {

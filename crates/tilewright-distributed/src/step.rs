@@ -150,12 +150,11 @@ impl<S: Site> Steps<S> {
         }
         let rest = (rest_rows.as_slice(), rest_cols.as_slice());
         // Where lanes are apart, the host may wait for panels while the device updates the rest.
-        let is_first = self.site.has_lanes();
-        if is_first {
+        if S::HAS_LANES {
             self.join(k, panels, rest, Lane::Rest);
         }
         let coming = if is_ahead { Some(self.begin_in_lane(k + 1)?) } else { None };
-        if !is_first {
+        if !S::HAS_LANES {
             self.join(k, panels, rest, Lane::Rest);
         }
         Ok(coming)

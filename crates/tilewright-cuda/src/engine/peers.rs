@@ -1,4 +1,4 @@
-//! Matrices of several devices, and waiting for work that may wait for another device.
+//! Matrices of several devices, and copies between them.
 
 use super::Engine;
 use crate::device::{DeviceMut, DeviceRef, DynDeviceMatrix};
@@ -104,19 +104,11 @@ impl Engine {
         self.context().check(code, || format!("copying {bytes} bytes from another device"))
     }
 
-    /// As [`Engine::synchronize`], but looks time and again whether waiting makes sense: work may wait for another device that has failed.
-    ///
-    /// # Errors
-    /// As [`Engine::synchronize`]; whatever `look` says. Work is still under way then.
-    pub fn synchronize_while(&self, look: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
-        self.mark()?.wait_while(look)
-    }
-
     /// Whether all work is done; nothing waits.
     ///
     /// # Errors
     /// As [`Engine::synchronize`].
-    pub fn is_done(&self) -> Result<bool, Error> {
+    pub(crate) fn is_done(&self) -> Result<bool, Error> {
         let entered = self.context().enter()?;
         // SAFETY: the stream lives as long as the engine.
         let code = unsafe { (entered.functions.cuStreamQuery)(self.stream().handle()) };

@@ -74,6 +74,7 @@ pub(super) fn multiply(
 
 impl<'r, 'g> Site for OnDevice<'r, 'g, '_> {
     type Carrier = Rank<'r, 'g>;
+    const HAS_LANES: bool = true;
 
     fn carrier(&mut self) -> &mut Rank<'r, 'g> {
         &mut self.rank
@@ -140,21 +141,16 @@ impl<'r, 'g> Site for OnDevice<'r, 'g, '_> {
         (rows, cols): &Bands,
         lane: Lane,
     ) -> Result<(), Error> {
-        let lanes = &self.rank.lanes;
-        let (engine, column, row, local) = match lane {
-            Lane::Panels => {
-                (&lanes.panels, &panels.column.panels, &panels.row.panels, &mut self.local.panels)
-            }
-            Lane::Rest => (&lanes.rest, &panels.column.rest, &panels.row.rest, &mut self.local.rest),
-        };
+        let local = self.local.of_mut(lane);
         let (height, length) = (local.rows(), local.cols());
-        let a = read(column, height, width)?.window(rows.start, 0, rows.len(), width)?;
-        let b = read(row, width, length)?.window(0, cols.start, width, cols.len())?;
+        let a = read(panels.column.of(lane), height, width)?.window(rows.start, 0, rows.len(), width)?;
+        let b = read(panels.row.of(lane), width, length)?.window(0, cols.start, width, cols.len())?;
         let c = DeviceMut::from(local).window(rows.start, cols.start, rows.len(), cols.len())?;
-        multiply(engine, self.asked.semiring, (a, b), c, Joining::Accumulate, &self.asked.options)
+        let (engine, asked) = (self.rank.lanes.of(lane), self.asked);
+        multiply(engine, asked.semiring, (a, b), c, Joining::Accumulate, &asked.options)
     }
 
-    fn has_lanes(&self) -> bool {
+    fn looks_ahead(&self) -> bool {
         self.asked.order.looks_ahead(true)
     }
 

@@ -1,6 +1,7 @@
 //! The two streams of a rank's GPU: in one, panels are made and sent while the rest of the matrix is updated in the other.
 
 use super::Device;
+use crate::site::Lane;
 use tilewright::{
     DType, Error, Layout,
     cuda::{DynDeviceMatrix, Engine, Mark},
@@ -24,6 +25,14 @@ impl Lanes {
 
     pub fn two(device: &Device) -> Result<Self, Error> {
         Ok(Self { rest: device.engine().clone(), panels: device.panels()?.clone() })
+    }
+
+    /// The stream of a lane.
+    pub fn of(&self, lane: Lane) -> &Engine {
+        match lane {
+            Lane::Panels => &self.panels,
+            Lane::Rest => &self.rest,
+        }
     }
 
     /// Lets work of both that is asked for from now on come after all that was asked for before.
@@ -60,6 +69,23 @@ pub(crate) struct Shared {
     pub(super) rest: DynDeviceMatrix,
     pub(super) panels: DynDeviceMatrix,
     lanes: Lanes,
+}
+
+impl Shared {
+    /// The matrix for work in a lane.
+    pub fn of(&self, lane: Lane) -> &DynDeviceMatrix {
+        match lane {
+            Lane::Panels => &self.panels,
+            Lane::Rest => &self.rest,
+        }
+    }
+
+    pub fn of_mut(&mut self, lane: Lane) -> &mut DynDeviceMatrix {
+        match lane {
+            Lane::Panels => &mut self.panels,
+            Lane::Rest => &mut self.rest,
+        }
+    }
 }
 
 impl Drop for Shared {

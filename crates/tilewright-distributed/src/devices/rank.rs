@@ -151,7 +151,7 @@ impl Carrier for Rank<'_, '_> {
     }
 
     fn mark(&mut self, work: Work, lane: Lane) -> Result<(), Error> {
-        self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.mark(&self.lanes, work, lane))
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.mark(&self.lanes, work, lane))
     }
 
     fn fault(&mut self) -> &mut Option<Error> {
@@ -178,7 +178,7 @@ impl Carrier for Rank<'_, '_> {
     fn settle(&mut self) -> Result<(), Error> {
         self.before = None;
         self.wait(&self.lanes.marks()?)?;
-        self.recorder.as_ref().map_or(Ok(()), Recorder::keep)
+        self.recorder.as_mut().map_or(Ok(()), Recorder::keep)
     }
 
     fn give_up(&mut self) {

@@ -5,7 +5,6 @@ use crate::{
     group::Group,
     site::{Lane, Work},
 };
-use core::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 use tilewright::{Error, cuda::Mark};
 
@@ -118,28 +117,24 @@ pub(super) struct Recorder<'t> {
     rank: usize,
     begin: Mark,
     /// The beginning and the end of each work, one after the other.
-    marks: RefCell<Vec<(Work, Lane, Mark)>>,
+    marks: Vec<(Work, Lane, Mark)>,
 }
 
 impl<'t> Recorder<'t> {
     /// Time begins here. All ranks do so together.
     pub fn new(trace: &'t Trace, rank: usize, lanes: &Lanes) -> Result<Self, Error> {
-        Ok(Self { trace, rank, begin: lanes.rest.mark()?, marks: RefCell::default() })
+        Ok(Self { trace, rank, begin: lanes.rest.mark()?, marks: Vec::new() })
     }
 
     /// Marks that work begins, and when it is called again, that it ends.
-    pub fn mark(&self, lanes: &Lanes, work: Work, lane: Lane) -> Result<(), Error> {
-        let engine = match lane {
-            Lane::Panels => &lanes.panels,
-            Lane::Rest => &lanes.rest,
-        };
-        self.marks.borrow_mut().push((work, lane, engine.mark()?));
+    pub fn mark(&mut self, lanes: &Lanes, work: Work, lane: Lane) -> Result<(), Error> {
+        self.marks.push((work, lane, lanes.of(lane).mark()?));
         Ok(())
     }
 
     /// Adds what is done to the trace.
-    pub fn keep(&self) -> Result<(), Error> {
-        let marks = self.marks.take();
+    pub fn keep(&mut self) -> Result<(), Error> {
+        let marks = std::mem::take(&mut self.marks);
         for pair in marks.chunks_exact(2) {
             let (work, lane, start) = &pair[0];
             let (start, end) = (start.seconds_since(&self.begin)?, pair[1].2.seconds_since(&self.begin)?);
