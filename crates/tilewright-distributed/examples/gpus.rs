@@ -1,20 +1,23 @@
-//! Closures and products on the GPUs of this machine, against one GPU: `gpus N ROUNDS BLOCK [DEVICE...]`, of which there is one unless they are named.
+//! Closures and products on the GPUs of this machine, against one GPU: `gpus N ROUNDS BLOCK [DEVICE...] [RxC] [TASK...]`. There is one device unless they are named,
+//! and the best grid. Tasks are `closure`, `in-order` and `product`; all of them unless some are named.
 //!
 //! Each line says what was found; the program fails where bits differ. Seconds are those of the devices, from the first kernel on to the last, without copies from and to the host.
 
 use std::time::Instant;
 use tilewright::{
-    Backend, DType, DynMatrix, Error, ErrorKind, Layout, Options, SemiringId,
-    cuda::{DeviceProduct, Engine, Nccl},
+    Backend, DType, DynMatrix, Error, ErrorKind, Layout, Matrix, Options, SemiringId,
+    cuda::{DeviceProduct, Engine, Nccl, NcclId},
     paths::{Device as _, OnGpu},
 };
 use tilewright_distributed::{
-    Closure, DistMatrix, Grid, Group, Order, best_grid, default_block_of_gpus,
+    Closure, DistMatrix, Grid, Group, Order, Shape, best_grid, default_block_of_gpus,
     devices::{self, Device, Span, Work},
 };
 
-/// Bytes of the panel that a GPU sends to itself.
+/// Bytes of the panel whose way is timed.
 const PANEL: usize = 256 << 20;
+/// How often it is sent.
+const SENT: usize = 8;
 const SEMIRING: SemiringId = SemiringId::MinPlus;
 
 /// What is measured.
@@ -24,41 +27,89 @@ struct Case<'c> {
     block: usize,
     rounds: usize,
     gpus: &'c [Engine],
+    shape: Shape,
 }
 
 fn main() -> Result<(), Error> {
-    let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
-    let n = words.first().copied().unwrap_or(1024);
-    let rounds = words.get(1).copied().unwrap_or(3);
-    let block = words.get(2).copied().filter(|block| *block > 0).unwrap_or_else(|| default_block_of_gpus(n));
-    let ordinals = words.get(3..).filter(|named| !named.is_empty()).unwrap_or(&[0]);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let n = numbers.first().copied().unwrap_or(1024);
+    let rounds = numbers.get(1).copied().unwrap_or(3);
+    let block =
+        numbers.get(2).copied().filter(|block| *block > 0).unwrap_or_else(|| default_block_of_gpus(n));
+    let ordinals = numbers.get(3..).filter(|named| !named.is_empty()).unwrap_or(&[0]);
     let gpus = ordinals.iter().map(|&ordinal| Engine::open(ordinal)).collect::<Result<Vec<_>, _>>()?;
-    alone(&gpus[0])?;
-    let weights: DynMatrix = tilewright::Matrix::from_fn(n, n, weight)?.into();
-    let case = Case { weights: &weights, block, rounds, gpus: &gpus };
-    closures(case)?;
-    products(case)
+    let grid = words.iter().find_map(|word| word.parse::<Shape>().ok());
+    let shape = grid.unwrap_or_else(|| best_grid(gpus.len(), (n, n, n)));
+    panels(&gpus)?;
+    let weights = random(n)?;
+    let case = Case { weights: &weights, block, rounds, gpus: &gpus, shape };
+    let is_asked = |task: &str| words.iter().any(|word| word == task);
+    let is_any = !["closure", "in-order", "product"].into_iter().any(is_asked);
+    let orders = [("in-order", Order::InOrder), ("closure", Order::LookAhead)];
+    let orders: Vec<_> = orders.into_iter().filter(|(task, _)| is_any || is_asked(task)).collect();
+    if !orders.is_empty() {
+        closures(case, orders.into_iter().map(|(_, order)| order).collect())?;
+    }
+    if is_any || is_asked("product") { products(case) } else { Ok(()) }
 }
 
-/// A communicator of one rank: it joins, sends to itself and is left.
-fn alone(gpu: &Engine) -> Result<(), Error> {
-    let nccl = Nccl::find(gpu)?;
-    let began = Instant::now();
-    let communicator = nccl.join(gpu, &nccl.new_id()?, 1, 0)?;
-    let joined = began.elapsed().as_secs_f64();
+/// A communicator of all GPUs: they join, and each of them sends a panel to all.
+fn panels(gpus: &[Engine]) -> Result<(), Error> {
     let bytes: Vec<u8> = (0..PANEL).map(|at| (at % 251) as u8).collect();
-    let mut panel = gpu.upload(tilewright::MatRef::new(&bytes, Layout::row_major(1, PANEL))?)?;
-    gpu.synchronize()?;
-    let began = Instant::now();
-    communicator.broadcast(&mut panel, PANEL, 0)?;
-    gpu.mark()?.wait_while(|| communicator.check())?;
-    let seconds = began.elapsed().as_secs_f64();
-    communicator.check()?;
-    if panel.to_matrix()?.as_slice() != bytes {
-        return Err(differs("a panel that was sent"));
+    let one = |group: &dyn Group, device: &Device| {
+        let gpu = device.engine();
+        let nccl = Nccl::find(gpu)?;
+        let began = Instant::now();
+        let id = if group.rank() == 0 { nccl.new_id()? } else { NcclId([0; 128]) };
+        let told = group.exchange(&id.0)?;
+        let id = NcclId(std::array::from_fn(|at| told[at]));
+        let communicator = nccl.join(gpu, &id, group.size(), group.rank())?;
+        let joined = began.elapsed().as_secs_f64();
+        let of_rank_0 = if group.rank() == 0 { bytes.clone() } else { vec![0; PANEL] };
+        let mut panel = gpu.upload(tilewright::MatRef::new(&of_rank_0, Layout::row_major(1, PANEL))?)?;
+        gpu.synchronize()?;
+        group.exchange(&[0])?;
+        let mut seconds = [0.0; 2];
+        for (seconds, count) in seconds.iter_mut().zip([1, SENT]) {
+            let start = gpu.mark()?;
+            for at in 0..count {
+                communicator.broadcast(&mut panel, PANEL, at % group.size())?;
+            }
+            let end = gpu.mark()?;
+            end.wait_while(|| communicator.check())?;
+            *seconds = end.seconds_since(&start)? / count as f64;
+        }
+        if panel.to_matrix()?.as_slice() != bytes {
+            return Err(differs("a panel that was sent"));
+        }
+        Ok((nccl.version(), joined, seconds))
+    };
+    let all: Result<Vec<_>, Error> = devices::run(gpus, one).into_iter().collect();
+    if let Some((version, joined, [first, later])) = all?.into_iter().next() {
+        println!(
+            "NCCL {version}: {} ranks joined in {joined:.3} s; {PANEL} bytes to all in {first:.6} s, and later in {later:.6} s, {:.1} GB/s",
+            gpus.len(),
+            PANEL as f64 / later / 1e9,
+        );
     }
-    println!("NCCL {}: joined alone in {joined:.3} s, {PANEL} bytes sent in {seconds:.6} s", nccl.version());
     Ok(())
+}
+
+/// Random whole numbers as [`weight`] has them, by all threads.
+fn random(n: usize) -> Result<DynMatrix, Error> {
+    let mut all = vec![0.0; n * n];
+    let rows = n.div_ceil(std::thread::available_parallelism().map_or(1, usize::from)).max(1);
+    std::thread::scope(|scope| {
+        for (part, elements) in all.chunks_mut(rows * n.max(1)).enumerate() {
+            scope.spawn(move || {
+                for (at, element) in elements.iter_mut().enumerate() {
+                    *element = weight(part * rows + at / n, at % n);
+                }
+            });
+        }
+    });
+    Ok(Matrix::from_vec(all, Layout::row_major(n, n))?.into())
 }
 
 /// Random whole numbers, whose sums are exact; zeros on the diagonal.
@@ -89,9 +140,8 @@ impl Task {
 
 /// Seconds of the devices, and of the host; the result has the bits of `expected`.
 fn on_all(case: Case<'_>, expected: &DynMatrix, task: Task, is_last: bool) -> Result<(f64, f64), Error> {
-    let Case { weights, block, gpus, .. } = case;
+    let Case { weights, block, gpus, shape, .. } = case;
     let n = weights.layout().rows;
-    let shape = best_grid(gpus.len(), (n, n, n));
     let one = |group: &dyn Group, device: &Device| {
         let device = Device::new(device.engine().clone(), group)?.traced();
         let grid = Grid::new(group, shape)?;
@@ -154,11 +204,11 @@ fn bits(m: Option<tilewright::MatRef<'_, f32>>, i: usize, j: usize) -> Option<u3
     m.and_then(|m| m.get(i, j)).map(f32::to_bits)
 }
 
-fn closures(case: Case<'_>) -> Result<(), Error> {
-    let Case { weights, rounds, gpus, block } = case;
+fn closures(case: Case<'_>, orders: Vec<Order>) -> Result<(), Error> {
+    let Case { weights, rounds, gpus, block, shape } = case;
     let plain = OnGpu::open(Backend::Cuda)?;
     let mut one = Vec::new();
-    let mut many = [Order::InOrder, Order::LookAhead].map(|order| (order, Vec::new()));
+    let mut many: Vec<_> = orders.into_iter().map(|order| (order, Vec::new())).collect();
     for round in 0..=rounds {
         let mut expected = weights.as_ref().to_matrix()?;
         if plain.close(SEMIRING, expected.as_mut(), &Default::default())?.is_some() {
@@ -172,13 +222,18 @@ fn closures(case: Case<'_>) -> Result<(), Error> {
     }
     say(weights, "closure on one GPU", &one, &one);
     for (order, times) in many {
-        say(weights, &format!("closure on {} GPUs, {order:?}, blocks of {block}", gpus.len()), &times, &one);
+        say(
+            weights,
+            &format!("closure on {} GPUs, {shape}, {order:?}, blocks of {block}", gpus.len()),
+            &times,
+            &one,
+        );
     }
     Ok(())
 }
 
 fn products(case: Case<'_>) -> Result<(), Error> {
-    let Case { weights, rounds, gpus, block } = case;
+    let Case { weights, rounds, gpus, block, shape } = case;
     let (engine, layout) = (&gpus[0], weights.layout());
     let (mut one, mut many) = (Vec::new(), Vec::new());
     for round in 0..=rounds {
@@ -196,7 +251,7 @@ fn products(case: Case<'_>) -> Result<(), Error> {
         many.push(on_all(case, &expected, Task::Square, round == rounds)?);
     }
     say(weights, "product on one GPU", &one, &one);
-    say(weights, &format!("product on {} GPUs, blocks of {block}", gpus.len()), &many, &one);
+    say(weights, &format!("product on {} GPUs, {shape}, blocks of {block}", gpus.len()), &many, &one);
     Ok(())
 }
 

@@ -49,8 +49,8 @@ pub struct Request {
     /// Whether `simt` has programs in narrower types beside the one for all data, where the GPU and the semiring allow it. `None` leaves it to
     /// the cost model: where they pay if the data allow them, and cost little if not.
     pub narrow: Option<bool>,
-    /// The most bytes that all workspaces may take together: copies of operands, and parts of sums. With 0 `simt` packs and splits
-    /// nothing.
+    /// The most bytes that all workspaces may take together: copies of operands, and parts of sums. By default as many as A, B and C have, and at least
+    /// [`Request::WORKSPACE`]. With 0 `simt` packs and splits nothing.
     pub workspace: u64,
     /// Which program of `simt` computes it.
     pub form: Form,
@@ -59,6 +59,13 @@ pub struct Request {
     pub arg: bool,
     /// Whether arg results lie by rows whatever C does, for memory that is given. A C by columns is then written across its neighbours.
     pub arg_by_rows: bool,
+}
+
+/// The bytes of A, B and C, if all are of one type.
+fn bytes_of_matrices(problem: &Problem, dtype: DType) -> u64 {
+    let elements = |m: Layout| (m.rows as u64).saturating_mul(m.cols as u64);
+    let all = [problem.a(), problem.b(), problem.c()].map(elements);
+    all.into_iter().fold(0, u64::saturating_add).saturating_mul(dtype.size() as u64)
 }
 
 /// Which of a kernel's programs computes a product.
@@ -93,7 +100,7 @@ impl Request {
             splits: None,
             pack: None,
             narrow: None,
-            workspace: Self::WORKSPACE,
+            workspace: Self::WORKSPACE.max(bytes_of_matrices(&problem, dtype)),
             form: Form::Specialised,
             arg: false,
             arg_by_rows: false,
@@ -116,7 +123,7 @@ impl Request {
         row_stride == 1 && col_stride != 1 && !(self.arg && self.arg_by_rows)
     }
 
-    /// The workspace that a product may take unless it is told otherwise: 4 GiB.
+    /// The workspace that any product may take unless it is told otherwise: 4 GiB.
     pub const WORKSPACE: u64 = 4 << 30;
 
     /// The semiring and the element types, which select a kernel's variant.

@@ -38,8 +38,8 @@ pub struct PreparedKernel {
 }
 
 impl Engine {
-    /// Compiles and loads the kernels of a recipe, and allocates its workspaces. Where these do not fit, the kernel's recipe without
-    /// any takes its place.
+    /// Compiles and loads the kernels of a recipe, and allocates its workspaces. Where these do not fit, the kernel's recipe with
+    /// [`Request::WORKSPACE`] takes its place, or the one without any.
     ///
     /// # Errors
     /// `unavailable` without an NVRTC that will do, `compilation` for a kernel that does not compile, `device-memory`
@@ -71,18 +71,28 @@ impl Engine {
     }
 }
 
-/// What `prepare` makes of the recipe, or where the device has no memory for its workspaces, of the one without any.
+/// What `prepare` makes of the recipe, or where the device has no memory for its workspaces, of one with less.
 fn with_less_memory<T>(recipe: Recipe, prepare: impl Fn(Recipe) -> Result<T, Error>) -> Result<T, Error> {
     let (kernel, request) = (recipe.kernel(), recipe.request().copied());
-    let (has_workspaces, rejected) = (!recipe.workspaces().is_empty(), recipe.rejected().to_vec());
-    let error = match prepare(recipe) {
-        Err(error) if has_workspaces && matches!(error.kind(), ErrorKind::DeviceMemory { .. }) => error,
-        prepared => return prepared,
-    };
-    match request.map(|request| kernel.recipe(&Request { workspace: 0, ..request })) {
-        Some(Ok(smaller)) => prepare(smaller.with_rejected(rejected)),
-        _ => Err(error),
+    let (mut taken, rejected) = (bytes(&recipe), recipe.rejected().to_vec());
+    let mut prepared = prepare(recipe);
+    for workspace in [Request::WORKSPACE, 0] {
+        let is_full =
+            matches!(&prepared, Err(error) if matches!(error.kind(), ErrorKind::DeviceMemory { .. }));
+        if !is_full || workspace >= taken {
+            continue;
+        }
+        if let Some(Ok(smaller)) = request.map(|request| kernel.recipe(&Request { workspace, ..request })) {
+            taken = bytes(&smaller);
+            prepared = prepare(smaller.with_rejected(rejected.clone()));
+        }
     }
+    prepared
+}
+
+/// The bytes of all workspaces.
+fn bytes(recipe: &Recipe) -> u64 {
+    recipe.workspaces().iter().fold(0, |all, bytes| all.saturating_add(*bytes))
 }
 
 impl Prepared {
@@ -150,7 +160,11 @@ mod tests {
 
     /// A recipe of a kernel for row-major operands with odd rows.
     fn recipe(name: &str) -> Recipe {
-        let rows = Layout::row_major(4095, 4095);
+        of_size(name, 4095)
+    }
+
+    fn of_size(name: &str, n: usize) -> Recipe {
+        let rows = Layout::row_major(n, n);
         let problem = Problem::new(rows, rows, rows).expect("shapes fit");
         let request = Request::new(problem, SemiringId::PlusTimes, DType::F32);
         find(name).expect("known").recipe(&request).expect("accepted")
@@ -180,6 +194,17 @@ mod tests {
         let problem = |recipe: &Recipe| recipe.request().expect("a product").problem;
         assert_eq!(problem(&smaller), problem(&kept));
         assert_eq!(smaller.rejected(), kept.rejected());
+    }
+
+    #[test]
+    fn before_nothing_is_packed_less_is() {
+        let is_packed = |free| {
+            let kept = with_less_memory(of_size("simt", 32_769), device(free)).expect("prepared");
+            (bytes(&kept) > Request::WORKSPACE, bytes(&kept) > 0)
+        };
+        assert_eq!(is_packed(1 << 40), (true, true));
+        assert_eq!(is_packed(Request::WORKSPACE), (false, true));
+        assert_eq!(is_packed(1000), (false, false));
     }
 
     #[test]

@@ -14,6 +14,14 @@ pub const H200: Machine = Machine {
     agrees: true,
 };
 
+/// An H200 on min-plus f32 whose weights have one sign, which are computed in 16 bits: updates, blocks of 2048 of the diagonal, as two GPUs of one host had them
+/// (`docs/benchmarks/gpus-2026-11-29.md`).
+pub const ONE_SIGN: Machine =
+    Machine { rates: &[(1024, 28.4e12), (2048, 30.0e12)], diagonal_rate: 3.5e12, ..H200 };
+
+/// Pair-operations a second of one GPU that closes 65,536 such vertices by the recursion of one process: 9.16 s.
+pub const ONE_SIGN_ALONE: f64 = 30.7e12;
+
 /// Bytes a second that reach a GPU: nine tenths of what the cable carries, but for NVLink, which was measured by others.
 pub const NETWORKS: [(&str, Link); 3] = [
     ("NVLink", Link { latency: 15e-6, bandwidth: 370e9 }),

@@ -6,10 +6,10 @@
 mod machines;
 mod model;
 
-use machines::{H200, NETWORKS};
+use machines::{H200, NETWORKS, ONE_SIGN, ONE_SIGN_ALONE};
 use model::{Link, Machine, closure, product};
 use tilewright::Error;
-use tilewright_distributed::{Shape, closure_memory, default_block};
+use tilewright_distributed::{Shape, best_grid, closure_memory, default_block, default_block_of_gpus};
 
 /// Bytes of an H200.
 const MEMORY: u64 = 141_000_000_000;
@@ -26,6 +26,7 @@ fn main() -> Result<(), Error> {
         strong(131_072);
         strong(1_048_576);
         weak();
+        one_host();
         return Ok(());
     }
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok()).unwrap_or(1.0);
@@ -78,6 +79,28 @@ fn weak() {
                 shape.ranks(),
                 rate / 1e12,
                 rate / PEAK
+            );
+        }
+    }
+}
+
+/// GPUs of one host on weights of one sign, beside one GPU that does not go by blocks. Those that look ahead agree a step behind.
+fn one_host() {
+    println!(
+        "\nweights of one sign\n\n| n | GPUs | in order | look-ahead | times one GPU | product | times one GPU |"
+    );
+    println!("|---:|---:|---:|---:|---:|---:|---:|");
+    for n in [32_768_usize, 65_536, 131_072] {
+        let (block, alone) = (default_block_of_gpus(n), (n as f64).powi(3) / ONE_SIGN_ALONE);
+        for gpus in [2, 4, 8] {
+            let shape = best_grid(gpus, (n, n, n));
+            let in_order = closure(&ONE_SIGN, n, block, shape, false).seconds;
+            let ahead = closure(&Machine { agrees: false, ..ONE_SIGN }, n, block, shape, true).seconds;
+            let whole = product(&ONE_SIGN, (n, n, n), block, shape).seconds;
+            println!(
+                "| {n} | {gpus}: {shape} | {in_order:.3} s | {ahead:.3} s | {:.2} | {whole:.3} s | {:.2} |",
+                alone / ahead,
+                alone / whole
             );
         }
     }

@@ -32,14 +32,11 @@ impl<'r, 'g, 'o> OnDevice<'r, 'g, 'o> {
         let grid = d.grid();
         let looks_ahead = asked.order.looks_ahead(true);
         let lanes = if looks_ahead { Lanes::two(device) } else { Ok(Lanes::one(device)) };
-        let copied = lanes.and_then(|lanes| {
-            let local = lanes.rest.upload_dyn(d.local())?;
-            Ok((lanes.share(local)?, lanes))
-        });
-        let (local, lanes) = grid.world().agree(copied, "copying to the GPU")?;
-        let block = d.rows().block.min(d.rows().len);
-        let sizes = (block, d.local().layout().rows, d.local().layout().cols);
-        let rank = Rank::new(device, lanes, grid, d.dtype(), sizes)?;
+        let lanes = grid.world().agree(lanes, "beginning on the GPU")?;
+        let (block, part) = (d.rows().block.min(d.rows().len), d.local());
+        let sizes = (block, part.layout().rows, part.layout().cols);
+        let copy = move |lanes: &Lanes| lanes.share(lanes.rest.upload_dyn(part)?);
+        let (rank, local) = Rank::new(device, lanes, grid, d.dtype(), sizes, copy)?;
         Ok(Self { asked, rank, d, local })
     }
 

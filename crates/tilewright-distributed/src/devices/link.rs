@@ -20,6 +20,17 @@ pub(super) enum Link {
     Hosts(Vec<Buffer>),
 }
 
+/// Ranks of a row or a column that can be joined.
+pub(super) enum Named {
+    /// Their name, how many they are, and which this one is; nothing where a rank is alone.
+    Nccl(Nccl, Option<(NcclId, usize, usize)>),
+    Peers,
+    Hosts,
+}
+
+/// As many bytes are sent at first. They go the way that panels go.
+const FIRST: usize = 4 << 20;
+
 /// A panel that is under way through the memory of hosts.
 pub(super) struct OnItsWay {
     pub pending: Box<dyn Pending>,
@@ -27,26 +38,36 @@ pub(super) struct OnItsWay {
 }
 
 impl Link {
-    /// Joins the ranks along a row or a column, whose panels an engine sends. They have at most so many bytes, and as many as are given are under way at once.
-    pub fn new(
-        device: &Device,
-        engine: &Engine,
-        (grid, along): (&Grid<'_>, Along),
-        (bytes, count): (usize, usize),
-    ) -> Result<Self, Error> {
+    /// Names the ranks along a row or a column for NCCL, which they are joined by afterwards. All ranks of the grid call it.
+    pub fn named(device: &Device, grid: &Grid<'_>, along: Along) -> Result<Named, Error> {
         let (world, group) = (grid.world(), grid.along(along));
-        match (device.transport, &device.nccl) {
-            (Transport::Nccl, Some(Ok(nccl))) => {
-                let id = if group.rank() == 0 { nccl.new_id() } else { Ok(NcclId([0; 128])) };
-                let id = world.agree(id, "naming a row of GPUs")?;
-                let joined = joined(nccl, engine, group, id);
-                world.agree(joined, "joining GPUs").map(Self::Nccl)
+        let nccl = match (device.transport, &device.nccl) {
+            (Transport::Nccl, Some(Ok(nccl))) => *nccl,
+            (Transport::Hosts, _) => return Ok(Named::Hosts),
+            _ => return Ok(Named::Peers),
+        };
+        let id = if group.rank() == 0 { nccl.new_id() } else { Ok(NcclId([0; 128])) };
+        let id = world.agree(id, "naming a row of GPUs")?;
+        let told = group.tell(&id.0, 0)?;
+        let id = told.try_into().ok().filter(|_| group.size() > 1).map(NcclId);
+        Ok(Named::Nccl(nccl, id.map(|id| (id, group.size(), group.rank()))))
+    }
+
+    /// Joins them. An engine sends their panels. They have at most so many bytes, and as many as are given are under way at once.
+    pub fn joined(named: &Named, engine: &Engine, (bytes, count): (usize, usize)) -> Result<Self, Error> {
+        match named {
+            Named::Peers => Ok(Self::Peers),
+            Named::Hosts => {
+                Ok(Self::Hosts((0..count).map(|_| Buffer::zeroed(bytes)).collect::<Result<_, _>>()?))
             }
-            (Transport::Hosts, _) => {
-                let room = (0..count).map(|_| Buffer::zeroed(bytes)).collect();
-                world.agree(room, "taking memory for panels").map(Self::Hosts)
+            Named::Nccl(_, None) => Ok(Self::Nccl(None)),
+            Named::Nccl(nccl, Some((id, size, rank))) => {
+                let communicator = nccl.join(engine, id, *size, *rank)?;
+                // NCCL connects GPUs when they send for the first time, which takes longer than a panel.
+                let mut first = engine.zeros_dyn(DType::U8, Layout::row_major(1, FIRST))?;
+                communicator.broadcast(&mut first, FIRST, 0)?;
+                Ok(Self::Nccl(Some(communicator)))
             }
-            _ => Ok(Self::Peers),
         }
     }
 
@@ -63,17 +84,6 @@ impl Link {
             communicator.abort();
         }
     }
-}
-
-fn joined(
-    nccl: &Nccl,
-    engine: &Engine,
-    group: &dyn Group,
-    id: NcclId,
-) -> Result<Option<Communicator>, Error> {
-    let told = group.tell(&id.0, 0)?;
-    let (Ok(id), true) = (told.try_into(), group.size() > 1) else { return Ok(None) };
-    nccl.join(engine, &NcclId(id), group.size(), group.rank()).map(Some)
 }
 
 /// Where the root's panel is; nothing where the root has failed.

@@ -37,15 +37,17 @@ pub fn multiply<'g>(
     let c = DistMatrix::zeros(grid, output, a.rows().len, b.cols().len, a.rows().block);
     let mut c = world.agree(c, "taking memory for the product")?;
     let here = Options { backend: Backend::Cpu, ..*options };
-    let made = of_no_terms(semiring, a, b, &mut c, &here).and_then(|()| {
-        // Panels are cut from A and B, which nothing else reads.
-        let lanes = Lanes::two(device)?;
-        let on = (lanes.panels.upload_dyn(a.local())?, lanes.panels.upload_dyn(b.local())?);
-        Ok((on, lanes.rest.upload_dyn(c.local())?, lanes))
-    });
-    let (on, on_c, lanes) = world.agree(made, "copying to the GPU")?;
-    let (rows, cols, block) = (on_c.rows(), on_c.cols(), a.cols().block.min(a.cols().len));
-    let rank = Rank::new(device, lanes, grid, a.dtype(), (block, rows, cols))?;
+    let made = of_no_terms(semiring, a, b, &mut c, &here).and_then(|()| Lanes::two(device));
+    let lanes = world.agree(made, "beginning on the GPU")?;
+    let parts = (a.local(), b.local(), c.local());
+    let (rows, cols) = (parts.2.layout().rows, parts.2.layout().cols);
+    let block = a.cols().block.min(a.cols().len);
+    // Panels are cut from A and B, which nothing else reads.
+    let copy = move |lanes: &Lanes| {
+        let on = (lanes.panels.upload_dyn(parts.0)?, lanes.panels.upload_dyn(parts.1)?);
+        Ok((on, lanes.rest.upload_dyn(parts.2)?))
+    };
+    let (rank, (on, on_c)) = Rank::new(device, lanes, grid, a.dtype(), (block, rows, cols), copy)?;
     let room = || Ok((rank.room(rows * block)?, rank.room(block * cols)?));
     let spare = world.agree(room().and_then(|one| Ok(vec![one, room()?])), "taking memory for panels")?;
     let mut run = OnDevice { semiring, options, rank, a, b, on, c: on_c, spare };

@@ -50,22 +50,33 @@ pub(crate) struct Coming {
 }
 
 impl<'r, 'g> Rank<'r, 'g> {
-    /// Joins the GPUs of the grid's rows and columns. Panels are `block` wide, and as long as the sides `rows` and `cols` of this rank's part.
-    pub fn new(
+    /// Joins the GPUs of the grid's rows and columns, and copies matrices to this rank's GPU meanwhile, as `copy` does. Panels are `block` wide, and as long as the sides `rows`
+    /// and `cols` of this rank's part.
+    pub fn new<T: Send>(
         device: &'r Device,
         lanes: Lanes,
         grid: &'g Grid<'g>,
         dtype: DType,
         (block, rows, cols): (usize, usize, usize),
-    ) -> Result<Self, Error> {
-        let bytes = block * rows.max(cols).max(block) * dtype.size();
-        let row = Link::new(device, &lanes.panels, (grid, Along::Row), (bytes, AT_ONCE))?;
-        let column = Link::new(device, &lanes.panels, (grid, Along::Column), (bytes, AT_ONCE))?;
+        copy: impl FnOnce(&Lanes) -> Result<T, Error> + Send,
+    ) -> Result<(Self, T), Error> {
+        let (world, bytes) = (grid.world(), block * rows.max(cols).max(block) * dtype.size());
+        let row = Link::named(device, grid, Along::Row)?;
+        let column = Link::named(device, grid, Along::Column)?;
+        let join = |named| Link::joined(named, &lanes.panels, (bytes, AT_ONCE));
+        let (row, column, copied) = std::thread::scope(|scope| -> Result<_, Error> {
+            let copied = scope.spawn(|| copy(&lanes));
+            let row = world.agree(join(&row), "joining GPUs")?;
+            let column = world.agree(join(&column), "joining GPUs")?;
+            let copied = copied.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok((row, column, world.agree(copied, "copying to the GPU")?))
+        })?;
         let terms = rows as f64 * cols as f64 * block as f64;
         let patience = patience(terms, 2.0 * bytes as f64);
-        let recorder = device.trace().map(|trace| Recorder::new(trace, grid.world().rank(), &lanes));
-        let recorder = grid.world().agree(recorder.transpose(), "beginning a trace")?;
-        Ok(Self { lanes, grid, dtype, row, column, patience, before: None, recorder, fault: None })
+        let recorder = device.trace().map(|trace| Recorder::new(trace, world.rank(), &lanes));
+        let recorder = world.agree(recorder.transpose(), "beginning a trace")?;
+        let rank = Self { lanes, grid, dtype, row, column, patience, before: None, recorder, fault: None };
+        Ok((rank, copied))
     }
 
     /// Waits for marks, unless another device is seen to have failed.

@@ -251,8 +251,17 @@ fn workspaces_stay_within_the_budget() {
         }
         assert_eq!(plan(&r).launches.len(), 1, "nothing packed, nothing split");
     }
-    // Both operands packed would take 32 GiB.
-    assert!(workspace(&plan(&request(layouts(65_535, 65_535, 65_535)))) <= Request::WORKSPACE);
+    // Packed, A and B take more than 4 GiB, and less than the matrices.
+    let large = selective(SemiringId::MinPlus, DType::F32, [65_536; 3]);
+    let bytes = workspace(&plan(&large));
+    assert!((Request::WORKSPACE..48 << 30).contains(&bytes), "{bytes}");
+    let odd = request(layouts(65_535, 65_535, 65_535));
+    assert_eq!(
+        detail(&plan(&odd), "packed first"),
+        detail(&plan(&request(layouts(4095, 4095, 4095))), "packed first")
+    );
+    let asked = Request { workspace: Request::WORKSPACE, ..large };
+    assert!(workspace(&plan(&asked)) <= Request::WORKSPACE);
 }
 
 #[test]
