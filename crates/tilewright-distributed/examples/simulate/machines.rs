@@ -19,6 +19,9 @@ pub const H200: Machine = Machine {
 pub const ONE_SIGN: Machine =
     Machine { rates: &[(1024, 28.4e12), (2048, 30.0e12)], diagonal_rate: 3.5e12, ..H200 };
 
+/// The rows of the blocks whose rates [`ONE_SIGN`] has.
+pub const ONE_SIGN_BLOCK: usize = 2048;
+
 /// Pair-operations a second of one GPU that closes 65,536 such vertices by the recursion of one process: 9.16 s.
 pub const ONE_SIGN_ALONE: f64 = 30.7e12;
 

@@ -6,10 +6,10 @@
 mod machines;
 mod model;
 
-use machines::{H200, NETWORKS, ONE_SIGN, ONE_SIGN_ALONE};
+use machines::{H200, NETWORKS, ONE_SIGN, ONE_SIGN_ALONE, ONE_SIGN_BLOCK};
 use model::{Link, Machine, closure, product};
 use tilewright::Error;
-use tilewright_distributed::{Shape, best_grid, closure_memory, default_block, default_block_of_gpus};
+use tilewright_distributed::{Shape, best_grid, closure_memory, default_block};
 
 /// Bytes of an H200.
 const MEMORY: u64 = 141_000_000_000;
@@ -91,7 +91,7 @@ fn one_host() {
     );
     println!("|---:|---:|---:|---:|---:|---:|---:|");
     for n in [32_768_usize, 65_536, 131_072] {
-        let (block, alone) = (default_block_of_gpus(n), (n as f64).powi(3) / ONE_SIGN_ALONE);
+        let (block, alone) = (ONE_SIGN_BLOCK, (n as f64).powi(3) / ONE_SIGN_ALONE);
         for gpus in [2, 4, 8] {
             let shape = best_grid(gpus, (n, n, n));
             let in_order = closure(&ONE_SIGN, n, block, shape, false).seconds;
