@@ -72,9 +72,10 @@ macro_rules! tables {
 tables!(avx512, {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12},
     in_place {1: 1 2 3 4 5 6 7 8} {2: 1 2 3 4 5 6 7 8} {3: 1 2 3 4 5 6 7 8},
     wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6} {3: 1 2 3 4 5 6} {4: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12});
+// Of 4 rows by 3 vectors the compiler keeps the sums in memory, of 6 by 2 in the 16 registers.
 #[cfg(target_arch = "x86_64")]
 tables!(avx2, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6}, in_place {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6},
-    wide {1: 1 2 3 4} {2: 1 2 3 4} {3: 1 2 3 4}, arg {1: 1 2 3 4 5} {2: 1 2 3 4 5});
+    wide {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6}, arg {1: 1 2 3 4 5} {2: 1 2 3 4 5});
 // 18 sums keep four pipelines busy for the four cycles of a multiply-add. With more of them the compiler moves
 // so many terms ahead of the selections that sums leave the 32 registers. Three vectors share each element of A,
 // because spreading it over a vector costs as much as an operation on it. Multiply-add takes an element of A

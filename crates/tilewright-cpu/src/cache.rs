@@ -2,6 +2,9 @@
 
 use std::sync::LazyLock;
 
+/// Bytes of a page, at least. Lines that are a multiple of it apart share a set of the first-level cache.
+pub const PAGE: usize = 4 << 10;
+
 /// Bytes of a core's second-level cache, or 1 MiB where the processor does not tell.
 pub fn second_level() -> usize {
     static SIZE: LazyLock<usize> = LazyLock::new(|| detect().unwrap_or(1 << 20));

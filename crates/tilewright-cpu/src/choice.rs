@@ -2,7 +2,7 @@
 
 use crate::{
     blocking::{BUFFERED, Blocking},
-    cache::second_level,
+    cache::{PAGE, second_level},
     kernel::{Kernel, Tiles},
 };
 use tilewright_core::Layout;
@@ -96,6 +96,13 @@ fn with_room_for_sums<E, P, A>(
     if along_rows && near && !narrow {
         return with(in_place.a, [false, false], usize::MAX);
     }
+    let several_tiles = m > in_place.both.heights.tall && m <= FEW_ROWS;
+    if along_rows && !near && several_tiles && is_pages_apart(b, n, size_of::<E>()) {
+        // In place each tile would read B anew, and from the second-level cache at best. It is packed along whole pages.
+        let (nr, few) = (kernel.packed.vectors() * kernel.lanes, k.min(STREAMS));
+        let block = Blocking::new((n, few), nr, size_of::<P>(), kernel.groups.line(), second_level());
+        return Choice { block, ..with(kernel.packed, [true, true], STREAMS) };
+    }
     if along_rows && (near || m <= FEW_ROWS) {
         let choice = with(in_place.both, [false, false], if near { usize::MAX } else { STREAMS });
         return Choice { ahead: !near, ..choice };
@@ -111,6 +118,12 @@ fn with_room_for_sums<E, P, A>(
     // Read by columns of strips, B must not come from memory.
     let copying = in_place.copying.filter(|_| along_rows && bytes <= second_level() / 4);
     Choice { copying, ..with(in_place.a, [false, true], usize::MAX) }
+}
+
+/// Whether rows with elements of `size` bytes are whole pages apart, and `n` columns of them at least one page long.
+fn is_pages_apart(layout: Layout, n: usize, size: usize) -> bool {
+    let stride = layout.row_stride.unsigned_abs().saturating_mul(size);
+    n.saturating_mul(size) >= PAGE && stride.is_multiple_of(PAGE)
 }
 
 /// Terms of a region at least: enough to be worth taking.
@@ -201,6 +214,27 @@ mod tests {
         assert!(strip.block.kc >= 2000 && block.block.kc <= 512, "{:?} {:?}", strip.block, block.block);
         assert_eq!([strip.pack_a, strip.pack_b], [false, true]);
         assert!(strip.block.nc >= 8);
+    }
+
+    #[test]
+    fn rows_of_b_that_share_sets_are_packed_for_few_rows() {
+        let kernel = <PlusTimes<f32> as Vectorised>::kernel(Isa::Portable);
+        let tall = kernel.in_place.as_ref().expect("it has tiles in place").both.heights.tall;
+        let choice = |m, n, k| {
+            let choice = choose(&kernel, Layout::row_major(m, k), Layout::row_major(k, n), (m, n), Sums::InC);
+            ([choice.pack_a, choice.pack_b], choice.block)
+        };
+        for (m, n, k) in [(tall + 1, 4096, 4096), (FEW_ROWS, 1024, 1000), (16, 2048, 33)] {
+            let (packed, block) = choice(m, n, k);
+            assert_eq!((packed, block.kc), ([true; 2], STREAMS), "{m}x{n}x{k}");
+            // A page of B is used up at once.
+            assert!(block.nc * size_of::<f32>() >= PAGE, "{block:?}");
+        }
+        for (m, n) in [(tall, 4096), (16, 4100), (16, 512)] {
+            // Sums are rounded alike.
+            let (packed, block) = choice(m, n, 4096);
+            assert_eq!((packed, block.kc), ([false; 2], STREAMS), "{m}x{n}");
+        }
     }
 
     /// Whatever the shape, also for sums with winners and for large ones.

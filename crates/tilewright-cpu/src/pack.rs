@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::transpose;
-use crate::{lanes::prefetch_to_write, narrow::Code, op::Scalar, tile::ON_STACK};
+use crate::{cache::PAGE, lanes::prefetch_to_write, narrow::Code, op::Scalar, tile::ON_STACK};
 use core::ops::Range;
 use half::{bf16, f16};
 use tilewright_core::{E4m3, E5m2, MatRef};
@@ -169,9 +169,11 @@ pub unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(
     to: *mut P,
 ) {
     // Lines that are side by side are read along all strips, a few terms at a time, which hardware
-    // prefetchers follow; other lines are read one strip at a time.
-    const TERMS: usize = 16;
-    let step = if s.line == 1 { TERMS } else { s.k.max(1) };
+    // prefetchers follow; other lines are read one strip at a time. Of terms that share a set of the
+    // first-level cache, it holds as many as it has ways.
+    let apart = s.term.unsigned_abs().wrapping_mul(size_of::<E>());
+    let terms = if apart.is_multiple_of(PAGE) { 8 } else { 16 };
+    let step = if s.line == 1 { terms } else { s.k.max(1) };
     for p in (0..s.k).step_by(step) {
         for i in (0..s.count).step_by(strips.width) {
             // SAFETY: the part lies inside the lines, and its place inside the strips.

@@ -2,7 +2,7 @@
 
 use crate::common::{self, Case, Form, Join, Palette, Subject, check, isas};
 use tilewright_core::*;
-use tilewright_cpu::{Options, multiply, multiply_arg};
+use tilewright_cpu::{Isa, Options, multiply, multiply_arg};
 
 /// More rows than the tallest tile and more columns than twice the widest vector of bytes.
 const MAX_M: usize = 13;
@@ -159,12 +159,39 @@ fn thresholds_of_packing() {
     }
 }
 
+/// Few rows and a large B, in place or, if its rows share sets of the cache, packed: floats are summed by 32 terms, by instructions that multiply and add, whatever the rows.
+#[test]
+fn few_rows_are_summed_by_32_terms() {
+    let mut random = common::Random::new(11);
+    let mut floats = |count| (0..count).map(|_| random.below(2001) as f32 / 7.0 - 143.0).collect::<Vec<_>>();
+    for (m, n, k) in
+        [(1, 1024, 150), (5, 2100, 70), (16, 2048, 150), (24, 1024, 33), (16, 701, 150), (24, 8, 5000)]
+    {
+        let (a, b) = (floats(m * k), floats(k * n));
+        let sum = |i: usize, j: usize| {
+            let terms: Vec<_> = (0..k).map(|p| (a[i * k + p], b[p * n + j])).collect();
+            terms
+                .chunks(32)
+                .map(|terms| terms.iter().fold(0.0, |sum, (a, b)| a.mul_add(*b, sum)))
+                .sum::<f32>()
+        };
+        let expected: Vec<_> = (0..m * n).map(|at| sum(at / n, at % n)).collect();
+        for isa in isas().into_iter().filter(|&isa| isa != Isa::Portable) {
+            let mut c = vec![0.0; m * n];
+            let (to, from) = (common::rows_mut(&mut c, m, n), common::rows(&a, m, k));
+            let options = common::on(isa);
+            multiply::<PlusTimes<f32>>(to, from, common::rows(&b, k, n), &Update::Replace, &options).unwrap();
+            assert!(c == expected, "{isa:?} {m}x{n}x{k}");
+        }
+    }
+}
+
 /// Where B becomes too large to be read in place, for few rows and for many.
 #[test]
 fn thresholds_of_large_operands() {
     for isa in isas() {
-        for (n, k) in [(256, 128), (257, 128), (512, 256), (513, 257)] {
-            for m in [3, 13, 25, 37] {
+        for (n, k) in [(256, 128), (257, 128), (512, 256), (513, 257), (3072, 70)] {
+            for m in [3, 7, 9, 13, 24, 25, 37] {
                 let case = Case { palette: Palette::Whole, ..Case::new(isa, m, n, k) };
                 check::<PlusTimes<f32>>(&case);
                 check::<PlusTimes<f64>>(&Case { join: Join::Accumulate, b: Form::REVERSED, ..case });
