@@ -18,7 +18,7 @@ use crate::{
     tile::{self, Copying, InPlace, Packed, TileFn},
     winners::{self, Winners},
 };
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 use crate::{dots, options::Dots};
 use core::{
     any::{Any, TypeId},
@@ -249,7 +249,7 @@ macro_rules! vectorised {
                 $args!(isa, $lane, $op $(<$max>)?, $load)
             }
             $(#[inline(never)]
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
             fn dots(isa: Isa, most: Dots, size: (usize, usize, usize)) -> Option<Kernel<Self::Elem, $t, $t>> {
                 dots::$dots(isa, most, size)
             })?

@@ -72,6 +72,15 @@ impl Isa {
         }
     }
 
+    /// True when this processor has SDOT and UDOT, for dot products of bytes in the vectors of the path.
+    pub fn has_dotprod(self) -> bool {
+        match self {
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => std::arch::is_aarch64_feature_detected!("dotprod"),
+            _ => false,
+        }
+    }
+
     /// True when this processor has AMX for bytes, and the system lets this process use it.
     pub fn has_amx() -> bool {
         #[cfg(target_arch = "x86_64")]

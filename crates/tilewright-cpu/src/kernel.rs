@@ -129,7 +129,7 @@ impl<E, P, A> Kernel<E, P, A> {
         terms
             / match self.groups.dots {
                 Dots::Plain => 1.0,
-                Dots::Vnni => self.groups.terms as f64,
+                Dots::DotProd | Dots::Vnni => self.groups.terms as f64,
                 Dots::Amx => 8.0,
             }
     }

@@ -28,7 +28,7 @@ mod built_in;
 mod cache;
 mod choice;
 mod compute;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod dots;
 mod driver;
 mod expressions;
@@ -46,7 +46,7 @@ mod pairs;
 mod plan;
 mod product;
 mod prune;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod quads;
 mod rounded;
 mod scaled;

@@ -29,6 +29,14 @@ pub trait Op<V: Lanes>: Copy {
     /// # Safety
     /// As [`Op::new`].
     unsafe fn zero(self) -> V;
+    /// The element of A at `p` for all columns of a vector, as `mul` and `mul_add` take it.
+    /// # Safety
+    /// As [`Op::new`], and the element must be readable.
+    #[inline(always)]
+    unsafe fn spread(self, p: *const V::T) -> V {
+        // SAFETY: as the caller guarantees.
+        unsafe { V::splat(*p) }
+    }
     /// `a ⊗ b`.
     /// # Safety
     /// As [`Op::new`].
@@ -184,6 +192,10 @@ impl<V: Lanes<T = i32>, D: DotBy<V>> Op<V> for Dot<V, D> {
     #[inline(always)]
     unsafe fn zero(self) -> V {
         unsafe { V::splat(0) }
+    }
+    #[inline(always)]
+    unsafe fn spread(self, p: *const i32) -> V {
+        unsafe { D::spread(p) }
     }
     #[inline(always)]
     unsafe fn mul(self, a: V, b: V) -> V {

@@ -30,6 +30,8 @@ pub struct Options<'a> {
 pub enum Dots {
     /// None.
     Plain,
+    /// SDOT and UDOT of AArch64: four products of bytes.
+    DotProd,
     /// AVX-512 VNNI or AVX-VNNI: four products of bytes, or two of 16 bits.
     Vnni,
     /// Tiles of AMX, on Linux, beside AVX-512; VNNI for what they do not fit.
@@ -125,6 +127,7 @@ impl fmt::Display for KernelName {
         let bits = if *bits { " on bits" } else { "" };
         let dots = match dots {
             Dots::Plain => "",
+            Dots::DotProd => " by dotprod",
             Dots::Vnni => " by vnni",
             Dots::Amx => " by amx",
         };

@@ -181,7 +181,7 @@ pub unsafe fn term<V: Lanes, O: Op<V>, F: FindA<V::T>, const MR: usize, const NV
             }
         }
         for i in 0..MR {
-            let x = V::splat(*a.at::<MR>(i, p));
+            let x = op.spread(a.at::<MR>(i, p));
             for j in 0..NV {
                 acc[i][j] = op.mul_add(acc[i][j], x, row[j]);
             }
@@ -342,3 +342,4 @@ with_features!("x86_64", "avx2,fma", avx2);
 with_features!("x86_64", "avx512f,avx512bw,avx512dq,avx512vl,fma,avx512vnni", avx512_vnni);
 with_features!("x86_64", "avx2,fma,avxvnni", avx2_vnni);
 with_features!("aarch64", "neon", neon);
+with_features!("aarch64", "neon,dotprod", neon_dotprod);

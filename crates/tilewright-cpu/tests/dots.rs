@@ -4,11 +4,15 @@ use crate::common::{self, Case, Form, Join, Palette, Subject, check, isas, rows,
 use tilewright_core::*;
 use tilewright_cpu::{Dots, Isa, Options, multiply, plan};
 
-const ALL: [Dots; 3] = [Dots::Plain, Dots::Vnni, Dots::Amx];
+/// What processors of this architecture may have.
+const ALL: &[Dots] = match cfg!(target_arch = "aarch64") {
+    true => &[Dots::Plain, Dots::DotProd],
+    false => &[Dots::Plain, Dots::Vnni, Dots::Amx],
+};
 
 /// Each instruction set with each kind of instruction.
 fn ways() -> impl Iterator<Item = (Isa, Dots)> {
-    isas().into_iter().flat_map(|isa| ALL.map(|dots| (isa, dots)))
+    isas().into_iter().flat_map(|isa| ALL.iter().map(move |&dots| (isa, dots)))
 }
 
 /// Every height and width around those of tiles: of vectors, and with 64 terms and more of AMX.
@@ -97,7 +101,7 @@ fn sums_wrap() {
     }
 }
 
-/// What a plan names is no more than what was allowed, and VNNI where it is there.
+/// What a plan names is no more than what was allowed, and VNNI, or SDOT and UDOT, where they are there.
 #[test]
 fn plans_name_the_instructions() {
     for (isa, dots) in ways() {
@@ -108,10 +112,14 @@ fn plans_name_the_instructions() {
             plan::<PlusTimes<i8>>(&problem, &Update::Replace, &options).unwrap().kernel
         };
         let (small, large) = (named(8, 8, 8), named(100, 100, 100));
-        let there = if isa.has_vnni() { dots.min(Dots::Vnni) } else { Dots::Plain };
+        let there = match isa {
+            _ if isa.has_vnni() => dots.min(Dots::Vnni),
+            _ if isa.has_dotprod() => dots.min(Dots::DotProd),
+            _ => Dots::Plain,
+        };
         assert_eq!(small.dots, there, "{small}");
         assert!(large.dots >= there && large.dots <= dots, "{large}");
-        let words = ["", " by vnni", " by amx"][large.dots as usize];
+        let words = ["", " by dotprod", " by vnni", " by amx"][large.dots as usize];
         assert!(large.to_string().ends_with(&format!("{}x{}{words}", large.tile.0, large.tile.1)), "{large}");
     }
 }

@@ -1,12 +1,20 @@
 //! Dot products in vectors of 32 bits: each element holds two terms of 16 bits, or four bytes, and stands for all of them.
 
-use super::portable;
+use super::{Lanes, portable};
 
 /// An instruction, or two, for dot products in vectors `V`.
-pub trait DotBy<V>: Copy + 'static {
+pub trait DotBy<V: Lanes<T = i32>>: Copy + 'static {
     /// Whether packed lines begin with what sums begin with.
     const BEGINS: bool = false;
-    /// `acc` and the products of what elements of `a` and `b` hold; sums wrap.
+    /// The element at `p` as `dot` takes that of `a`: in every place, or in the first alone.
+    /// # Safety
+    /// The instruction set must be available, and the element readable.
+    #[inline(always)]
+    unsafe fn spread(p: *const i32) -> V {
+        // SAFETY: as the caller guarantees.
+        unsafe { V::splat(*p) }
+    }
+    /// `acc` and the products of what an element, spread to `a`, and those of `b` hold; sums wrap.
     /// # Safety
     /// The instruction set must be available.
     unsafe fn dot(a: V, b: V, acc: V) -> V;
@@ -23,6 +31,14 @@ pub struct FusedPairs;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 #[derive(Clone, Copy)]
 pub struct FusedQuads;
+/// Signed bytes, in one instruction of NEON.
+#[cfg_attr(not(target_arch = "aarch64"), allow(dead_code))]
+#[derive(Clone, Copy)]
+pub struct SignedQuads;
+/// Bytes without a sign, in one instruction of NEON.
+#[cfg_attr(not(target_arch = "aarch64"), allow(dead_code))]
+#[derive(Clone, Copy)]
+pub struct UnsignedQuads;
 
 impl DotBy<portable::I32> for PlainPairs {
     #[inline(always)]
@@ -55,12 +71,10 @@ pub(super) use dots;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        isa::Isa,
-        lanes::{self, Lanes},
-    };
+    use crate::{isa::Isa, lanes};
 
     /// Dot products of halves from all quarters of the range, and of those whose products overflow together.
+    #[inline(always)]
     fn results<V: Lanes<T = i32>, D: DotBy<V>>() -> Vec<i32> {
         let numbers = [0_i16, 1, -1, 255, -300, i16::MAX, i16::MIN, i16::MIN + 1];
         let half = |i: usize| i32::from(numbers[i % 8] as u16);
@@ -71,48 +85,65 @@ mod tests {
                 // SAFETY: `LEN` divides 64, and the caller has the instructions.
                 unsafe {
                     let (y, acc) = (V::load(values[i..].as_ptr()), V::splat(other.rotate_left(5)));
-                    D::dot(V::splat(other), y, acc).store(out[x * 64 + i..].as_mut_ptr());
+                    D::dot(D::spread(&other), y, acc).store(out[x * 64 + i..].as_mut_ptr());
                 }
             }
         }
         out
     }
 
-    /// The same of four bytes, by the definition.
+    /// The same of four bytes, with a sign or without, by the definition.
     #[derive(Clone, Copy)]
-    struct PlainQuads;
-    impl DotBy<portable::I32> for PlainQuads {
+    struct PlainQuads<const SIGNED_A: bool, const SIGNED_B: bool>;
+    impl<const SIGNED_A: bool, const SIGNED_B: bool> DotBy<portable::I32> for PlainQuads<SIGNED_A, SIGNED_B> {
         unsafe fn dot(a: portable::I32, b: portable::I32, acc: portable::I32) -> portable::I32 {
-            let term = |a: i32, b: i32, at: usize| {
-                i32::from(a.to_le_bytes()[at]) * i32::from(b.to_le_bytes()[at] as i8)
+            let byte = |x: i32, at: usize, signed: bool| match x.to_le_bytes()[at] {
+                byte if signed => i32::from(byte as i8),
+                byte => i32::from(byte),
             };
             portable::Array(core::array::from_fn(|i| {
-                (0..4).fold(acc.0[i], |sum, at| sum.wrapping_add(term(a.0[i], b.0[i], at)))
+                let term = |at| byte(a.0[i], at, SIGNED_A) * byte(b.0[i], at, SIGNED_B);
+                (0..4).fold(acc.0[i], |sum, at| sum.wrapping_add(term(at)))
             }))
         }
     }
 
+    #[inline(always)]
+    fn agree<V: Lanes<T = i32>, D: DotBy<V>, Definition: DotBy<portable::I32>>(isa: Isa) {
+        assert!(results::<V, D>() == results::<portable::I32, Definition>(), "{isa}");
+    }
+
+    /// The compiler takes assembly only where its instructions are enabled.
+    #[cfg(target_arch = "aarch64")]
+    #[target_feature(enable = "neon,dotprod")]
+    fn quads_of_neon_agree(isa: Isa) {
+        agree::<lanes::neon::I32, SignedQuads, PlainQuads<true, true>>(isa);
+        agree::<lanes::neon::I32, UnsignedQuads, PlainQuads<false, false>>(isa);
+    }
+
     #[test]
     fn vectors_agree_with_arrays() {
-        let (pairs, quads) = (results::<portable::I32, PlainPairs>(), results::<portable::I32, PlainQuads>());
-        for isa in Isa::ALL.iter().filter(|isa| isa.is_supported()) {
+        for &isa in Isa::ALL.iter().filter(|isa| isa.is_supported()) {
             match isa {
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => {
-                    assert!(results::<lanes::avx2::I32, PlainPairs>() == pairs, "{isa}");
+                    agree::<lanes::avx2::I32, PlainPairs, PlainPairs>(isa);
                     if isa.has_vnni() {
-                        assert!(results::<lanes::avx2::I32, FusedPairs>() == pairs, "{isa}");
-                        assert!(results::<lanes::avx2::I32, FusedQuads>() == quads, "{isa}");
+                        agree::<lanes::avx2::I32, FusedPairs, PlainPairs>(isa);
+                        agree::<lanes::avx2::I32, FusedQuads, PlainQuads<false, true>>(isa);
                     }
                 }
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx512 => {
-                    assert!(results::<lanes::avx512::I32, PlainPairs>() == pairs, "{isa}");
+                    agree::<lanes::avx512::I32, PlainPairs, PlainPairs>(isa);
                     if isa.has_vnni() {
-                        assert!(results::<lanes::avx512::I32, FusedPairs>() == pairs, "{isa}");
-                        assert!(results::<lanes::avx512::I32, FusedQuads>() == quads, "{isa}");
+                        agree::<lanes::avx512::I32, FusedPairs, PlainPairs>(isa);
+                        agree::<lanes::avx512::I32, FusedQuads, PlainQuads<false, true>>(isa);
                     }
                 }
+                #[cfg(target_arch = "aarch64")]
+                // SAFETY: the instructions are there.
+                Isa::Neon if isa.has_dotprod() => unsafe { quads_of_neon_agree(isa) },
                 _ => {}
             }
         }

@@ -16,6 +16,8 @@ pub mod portable;
 pub use dots::{DotBy, PlainPairs};
 #[cfg(target_arch = "x86_64")]
 pub use dots::{FusedPairs, FusedQuads};
+#[cfg(target_arch = "aarch64")]
+pub use dots::{SignedQuads, UnsignedQuads};
 pub use floats::FloatLanes;
 pub use pairs::PairLanes;
 

@@ -1,7 +1,7 @@
 //! 128-bit vectors (NEON).
 
-use super::{Below, Lanes, PairLanes, intrinsics::lanes, pairs::pairs};
-use core::arch::aarch64::*;
+use super::{Below, DotBy, Lanes, PairLanes, SignedQuads, UnsignedQuads, intrinsics::lanes, pairs::pairs};
+use core::arch::{aarch64::*, asm};
 
 /// The low halves of 64-bit products, from 32-bit ones: NEON has no 64-bit multiplication.
 #[inline(always)]
@@ -85,4 +85,36 @@ impl Below for Bytes {}
 pairs! {
     uint16x8_t, 4, |x: u32| vreinterpretq_u16_u32(vdupq_n_u32(x)), |p: *const u16| vld1q_u16(p),
     |p: *mut u16, x| vst1q_u16(p, x), vaddq_u16, vminq_u16
+}
+
+/// Implements [`DotBy`] by an instruction, whose intrinsic is not in stable Rust. It takes the first element of `a` for all of `b`, so that loading it spreads nothing.
+macro_rules! dots {
+    ($($by:ident: $instruction:literal;)*) => {$(
+        impl DotBy<I32> for $by {
+            #[inline(always)]
+            unsafe fn spread(p: *const i32) -> I32 {
+                // SAFETY: as the caller guarantees.
+                I32(unsafe { vld1q_lane_s32::<0>(p, vdupq_n_s32(0)) })
+            }
+            #[inline(always)]
+            unsafe fn dot(a: I32, b: I32, acc: I32) -> I32 {
+                let mut sum = acc.0;
+                // SAFETY: the caller guarantees the instruction, which reads and writes these registers alone.
+                unsafe {
+                    asm!(
+                        concat!($instruction, " {sum:v}.4s, {b:v}.16b, {a:v}.4b[0]"),
+                        sum = inout(vreg) sum,
+                        a = in(vreg) a.0,
+                        b = in(vreg) b.0,
+                        options(pure, nomem, nostack, preserves_flags),
+                    );
+                }
+                I32(sum)
+            }
+        }
+    )*};
+}
+dots! {
+    SignedQuads: "sdot";
+    UnsignedQuads: "udot";
 }
