@@ -1,5 +1,7 @@
 //! The table of the built-in semirings: what to call for each, its element type and an instruction set.
 
+#[cfg(target_arch = "x86_64")]
+use crate::ordered::{Ordered, SelectOrdered};
 use crate::{
     bits::OnBits,
     compute::{Compute, OnVectors},
@@ -139,6 +141,27 @@ macro_rules! on_in_place {
         let in_place = Some(InPlaceTiles { a: tiles, both: tiles, copying: None, small_b: 128 << 10 });
         Kernel { in_place, ..on!($isa, $lane, $op $(<$max>)?, $load) }
     }};
+}
+
+/// As [`on`], for selection from floats by selection. Zen 3 compares integers on twice as many ports as floats.
+macro_rules! on_ordered {
+    (avx2, $lane:ident, $op:ident <$max:literal>, $load:ty) => {{
+        type V = lanes::avx2::$lane;
+        type P = <V as Lanes>::T;
+        Kernel {
+            lanes: V::LEN,
+            groups: Groups::ONE,
+            codes: Default::default(),
+            packed: avx2::tiles::<V, SelectOrdered<V, $max>, Packed<P>>(),
+            in_place: None,
+            pack: [pack::avx2::<P, P, Ordered<$max>>; 2],
+            arg: None,
+            join: join!($lane, $op<$max>),
+        }
+    }};
+    ($($with:tt)*) => {
+        on!($($with)*)
+    };
 }
 
 /// As [`on`], for ordinary multiplication of floats, which is so cheap that loads count: tiles are wide, which
@@ -368,11 +391,11 @@ vectorised! {
     MaxTimes<f64>: F64 of f64, SelectProduct<true>, Same, InC, identity, on_in_place, tells, pruned<true> Same;
     MinTimes<f32>: F32 of f32, SelectProduct<false>, Same, InC, identity, on_in_place, tells, pruned<false> Same;
     MinTimes<f64>: F64 of f64, SelectProduct<false>, Same, InC, identity, on_in_place, tells, pruned<false> Same;
-    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells, pruned<true> Same;
+    MaxMin<f32>: F32 of f32, SelectBottleneck<true>, NoNan<true>, InC, identity, on_ordered, tells, pruned<true> Same;
     MaxMin<f64>: F64 of f64, SelectBottleneck<true>, NoNan<true>, InC, identity, on, tells, pruned<true> Same;
     MaxMin<i32>: I32 of i32, SelectBottleneck<true>, Same, InC, identity, on, tells, pruned<true> Same;
     MaxMin<u8>: Bytes of u8, SelectBottleneck<true>, Same, InC, identity, on, tells;
-    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells, pruned<false> Same;
+    MinMax<f32>: F32 of f32, SelectBottleneck<false>, NoNan<false>, InC, identity, on_ordered, tells, pruned<false> Same;
     MinMax<f64>: F64 of f64, SelectBottleneck<false>, NoNan<false>, InC, identity, on, tells, pruned<false> Same;
     MinMax<i32>: I32 of i32, SelectBottleneck<false>, Same, InC, identity, on, tells, pruned<false> Same;
     MinMax<u8>: Bytes of u8, SelectBottleneck<false>, Same, InC, identity, on, tells;

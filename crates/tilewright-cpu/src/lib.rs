@@ -41,6 +41,8 @@ mod log_plus;
 mod narrow;
 mod op;
 mod options;
+#[cfg(target_arch = "x86_64")]
+mod ordered;
 mod pack;
 mod pairs;
 mod plan;

@@ -45,6 +45,8 @@ every_tile! {
     max_min_u8: MaxMin<u8>, None;
     min_plus_i16: MinPlus<i16>, None;
     max_plus_f32: MaxPlus<f32>, None;
+    max_min_f32: MaxMin<f32>, None;
+    min_max_f32: MinMax<f32>, None;
     max_min_f64: MaxMin<f64>, None;
     or_and: OrAnd, None;
     log_plus_f32: LogPlus<f32>, None;
@@ -97,6 +99,8 @@ fn every_length_in_c() {
     every_length::<PlusTimes<i64>>(false);
     every_length::<MinPlus<i32>>(false);
     every_length::<MaxTimes<f64>>(false);
+    every_length::<MaxMin<f32>>(false);
+    every_length::<MinMax<f32>>(false);
     every_length::<MaxMin<u8>>(false);
     every_length::<OrAnd>(false);
 }

@@ -10,6 +10,8 @@ mod floats;
 mod intrinsics;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
+#[cfg(target_arch = "x86_64")]
+mod ordered;
 mod pairs;
 pub mod portable;
 
@@ -19,6 +21,8 @@ pub use dots::{FusedPairs, FusedQuads};
 #[cfg(target_arch = "aarch64")]
 pub use dots::{SignedQuads, UnsignedQuads};
 pub use floats::FloatLanes;
+#[cfg(target_arch = "x86_64")]
+pub use ordered::OrderedLanes;
 pub use pairs::PairLanes;
 
 /// Asks for the cache line at `p`, which will be written. No memory is touched.
