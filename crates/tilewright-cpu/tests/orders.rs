@@ -9,13 +9,19 @@ use tilewright_core::{
 };
 use tilewright_cpu::{Options, multiply};
 
+/// Terms of products with winners. These are pruned where the terms of a panel fit into half of the second-level cache, whose size depends on the machine.
+const TERMS_OF_WINNERS: usize = 500;
+
 /// A product and its winners, of these elements; whether they were pruned.
 fn both<S: Semiring<Elem: Subject, Out = <S as Semiring>::Elem>>(
     a: &[S::Elem],
     b: &[S::Elem],
     how: How,
 ) -> [bool; 2] {
-    let [product, winners] = [check::<S>(SHAPE, a, b, how), check_arg::<S>(SHAPE, a, b, how)];
+    let (m, n, _) = SHAPE;
+    let (of_a, of_b) = (&a[..m * TERMS_OF_WINNERS], &b[..TERMS_OF_WINNERS * n]);
+    let winners = check_arg::<S>((m, n, TERMS_OF_WINNERS), of_a, of_b, how);
+    let product = check::<S>(SHAPE, a, b, how);
     assert!(winners.kernel.arg);
     [product, winners].map(|report| report.kernel.pruned)
 }
