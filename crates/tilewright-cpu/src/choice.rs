@@ -115,10 +115,21 @@ fn with_room_for_sums<E, P, A>(
             Blocking::terms_of_strip(n.next_multiple_of(kernel.lanes), k, size_of::<P>(), second_level());
         return Choice { block: Blocking { kc, ..choice.block }, ..choice };
     }
+    let shape = |tiles: &Tiles<P, A>| (tiles.heights.tall, tiles.vectors());
+    if n >= MANY_COLUMNS
+        && shape(&kernel.packed) == shape(&in_place.a)
+        && is_pages_apart(a, k, size_of::<E>())
+    {
+        // Rows of a tile that share sets of the first-level cache are read more slowly than A is packed.
+        return with(kernel.packed, [true, true], usize::MAX);
+    }
     // Read by columns of strips, B must not come from memory.
     let copying = in_place.copying.filter(|_| along_rows && bytes <= second_level() / 4);
     Choice { copying, ..with(in_place.a, [false, true], usize::MAX) }
 }
+
+/// Columns for which packing A costs little beside the product.
+const MANY_COLUMNS: usize = 256;
 
 /// Whether rows with elements of `size` bytes are whole pages apart, and `n` columns of them at least one page long.
 fn is_pages_apart(layout: Layout, n: usize, size: usize) -> bool {
