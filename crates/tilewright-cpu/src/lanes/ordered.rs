@@ -63,6 +63,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::undocumented_unsafe_blocks)] // It returns where the instruction set is not there.
     fn ordered_floats_have_the_order_of_floats() {
         if !Isa::Avx2.is_supported() {
             return;

@@ -28,9 +28,6 @@ pub(super) enum Named {
     Hosts,
 }
 
-/// As many bytes are sent at first. They go the way that panels go.
-const FIRST: usize = 4 << 20;
-
 /// A panel that is under way through the memory of hosts.
 pub(super) struct OnItsWay {
     pub pending: Box<dyn Pending>,
@@ -62,12 +59,16 @@ impl Link {
             }
             Named::Nccl(_, None) => Ok(Self::Nccl(None)),
             Named::Nccl(nccl, Some((id, size, rank))) => {
-                let communicator = nccl.join(engine, id, *size, *rank)?;
-                // NCCL connects GPUs when they send for the first time, which takes longer than a panel.
-                let mut first = engine.zeros_dyn(DType::U8, Layout::row_major(1, FIRST))?;
-                communicator.broadcast(&mut first, FIRST, 0)?;
-                Ok(Self::Nccl(Some(communicator)))
+                nccl.join(engine, id, *size, *rank).map(|joined| Self::Nccl(Some(joined)))
             }
+        }
+    }
+
+    /// Sends for the first time: NCCL connects GPUs then, which takes longer than a panel.
+    pub fn connect(&self, first: &mut DynDeviceMatrix) -> Result<(), Error> {
+        match self {
+            Self::Nccl(Some(communicator)) => communicator.broadcast(first, first.bytes(), 0),
+            _ => Ok(()),
         }
     }
 

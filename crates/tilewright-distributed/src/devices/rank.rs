@@ -20,6 +20,8 @@ use tilewright::{
 const AT_ONCE: usize = 3;
 /// No device is as slow as this, in terms and in bytes a second.
 const SLOWEST: (f64, f64) = (1e11, 1e8);
+/// So many bytes are sent at first. They go the way that panels go.
+const FIRST: usize = 4 << 20;
 /// How long is waited at least.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -63,19 +65,23 @@ impl<'r, 'g> Rank<'r, 'g> {
         let (world, bytes) = (grid.world(), block * rows.max(cols).max(block) * dtype.size());
         let row = Link::named(device, grid, Along::Row)?;
         let column = Link::named(device, grid, Along::Column)?;
+        let first = lanes.panels.zeros_dyn(DType::U8, Layout::row_major(1, FIRST));
+        let mut first = world.agree(first, "taking memory for panels")?;
         let join = |named| Link::joined(named, &lanes.panels, (bytes, AT_ONCE));
-        let (row, column, copied) = std::thread::scope(|scope| -> Result<_, Error> {
+        let (row, column, copied, connected) = std::thread::scope(|scope| -> Result<_, Error> {
             let copied = scope.spawn(|| copy(&lanes));
             let row = world.agree(join(&row), "joining GPUs")?;
             let column = world.agree(join(&column), "joining GPUs")?;
+            let connected = row.connect(&mut first).and_then(|()| column.connect(&mut first));
             let copied = copied.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((row, column, world.agree(copied, "copying to the GPU")?))
+            Ok((row, column, world.agree(copied, "copying to the GPU")?, connected))
         })?;
         let terms = rows as f64 * cols as f64 * block as f64;
         let patience = patience(terms, 2.0 * bytes as f64);
         let recorder = device.trace().map(|trace| Recorder::new(trace, world.rank(), &lanes));
         let recorder = world.agree(recorder.transpose(), "beginning a trace")?;
-        let rank = Self { lanes, grid, dtype, row, column, patience, before: None, recorder, fault: None };
+        let fault = connected.err();
+        let rank = Self { lanes, grid, dtype, row, column, patience, before: None, recorder, fault };
         Ok((rank, copied))
     }
 
