@@ -181,7 +181,8 @@ expect.output = { python = "np.tile(input[::step] * 2, 32)[::-1]" }
     }
     let right = with_python(&python);
     assert_eq!(right.code, Some(0), "{}", right.out);
-    assert!(!right.out.contains("note"), "{}", right.out);
+    // There may be another note, where ptxas is missing.
+    assert!(!right.out.contains("not compared"), "{}", right.out);
     project.0.put("tilewright.toml", &manifest.replace("* 2, 32", "* 3, 32"));
     assert!(with_python(&python).out.contains("output differs in"));
     project.0.put("tilewright.toml", &manifest.replace("np.tile", "np.tiles"));
