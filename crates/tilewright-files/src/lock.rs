@@ -82,7 +82,6 @@ mod tests {
 
     #[test]
     fn one_at_a_time_and_nothing_stays() {
-        let _alone = super::super::output::ALONE.lock();
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("a.npz");
         // As a killed process leaves it.
