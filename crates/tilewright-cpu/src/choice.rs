@@ -2,15 +2,14 @@
 
 use crate::{
     blocking::{BUFFERED, Blocking},
-    cache::{PAGE, second_level},
+    cache::{PAGE, first_level_ways, is_pages_apart, second_level},
     kernel::{Kernel, Tiles},
 };
 use tilewright_core::Layout;
 
-/// Rows of a large B that are read side by side when it is not packed: as many streams as hardware prefetchers
-/// follow.
+/// Rows of a large B that few rows of A meet at a time: as many streams as hardware prefetchers follow.
 const STREAMS: usize = 32;
-/// Rows of A so few that B is not packed for them, where its rows lie along memory: tiles read what is near.
+/// Rows of A so few that tiles read B, or pack it, a few of its rows at a time, where those lie along memory.
 const FEW_ROWS: usize = 24;
 
 /// Where partial sums are kept.
@@ -54,7 +53,7 @@ pub fn choose<E, P, A>(
     (m, n): (usize, usize),
     sums: Sums,
 ) -> Choice<P, A> {
-    let choice = with_room_for_sums(kernel, a, b, m, n);
+    let choice = with_room_for_sums(kernel, a, b, (m, n), first_level_ways());
     match sums {
         Sums::InC => choice,
         Sums::Buffered => {
@@ -64,13 +63,13 @@ pub fn choose<E, P, A>(
     }
 }
 
-/// As [`choose`], where sums need no buffer.
+/// As [`choose`], where sums need no buffer, and sets of the first-level cache hold so many lines.
 fn with_room_for_sums<E, P, A>(
     kernel: &Kernel<E, P, A>,
     a: Layout,
     b: Layout,
-    m: usize,
-    n: usize,
+    (m, n): (usize, usize),
+    ways: usize,
 ) -> Choice<P, A> {
     let k = a.cols;
     let with = |tiles: Tiles<P, A>, [pack_a, pack_b]: [bool; 2], terms: usize| {
@@ -97,11 +96,11 @@ fn with_room_for_sums<E, P, A>(
         return with(in_place.a, [false, false], usize::MAX);
     }
     let several_tiles = m > in_place.both.heights.tall && m <= FEW_ROWS;
-    if along_rows && !near && several_tiles && is_pages_apart(b, n, size_of::<E>()) {
+    if along_rows && !near && several_tiles && share_sets(b, n, size_of::<E>(), ways) {
         // In place each tile would read B anew, and from the second-level cache at best. It is packed along whole pages.
         let (nr, few) = (kernel.packed.vectors() * kernel.lanes, k.min(STREAMS));
         let block = Blocking::new((n, few), nr, size_of::<P>(), kernel.groups.line(), second_level());
-        return Choice { block, ..with(kernel.packed, [true, true], STREAMS) };
+        return Choice { block, ..with(kernel.packed, [true, true], usize::MAX) };
     }
     if along_rows && (near || m <= FEW_ROWS) {
         let choice = with(in_place.both, [false, false], if near { usize::MAX } else { STREAMS });
@@ -118,7 +117,7 @@ fn with_room_for_sums<E, P, A>(
     let shape = |tiles: &Tiles<P, A>| (tiles.heights.tall, tiles.vectors());
     if n >= MANY_COLUMNS
         && shape(&kernel.packed) == shape(&in_place.a)
-        && is_pages_apart(a, k, size_of::<E>())
+        && share_sets(a, k, size_of::<E>(), ways)
     {
         // Rows of a tile that share sets of the first-level cache are read more slowly than A is packed.
         return with(kernel.packed, [true, true], usize::MAX);
@@ -131,10 +130,14 @@ fn with_room_for_sums<E, P, A>(
 /// Columns for which packing A costs little beside the product.
 const MANY_COLUMNS: usize = 256;
 
-/// Whether rows with elements of `size` bytes are whole pages apart, and `n` columns of them at least one page long.
-fn is_pages_apart(layout: Layout, n: usize, size: usize) -> bool {
-    let stride = layout.row_stride.unsigned_abs().saturating_mul(size);
-    n.saturating_mul(size) >= PAGE && stride.is_multiple_of(PAGE)
+/// Lines of a set of the first-level cache that are too few for the rows of a tile and what lies beside them. With twelve, packing was slower.
+const FEW_WAYS: usize = 8;
+
+/// Whether rows with elements of `size` bytes displace each other from a first-level cache with sets of `ways` lines: rows that are whole pages
+/// apart, and of which `n` columns are at least a page long.
+fn share_sets(layout: Layout, n: usize, size: usize, ways: usize) -> bool {
+    let is_long = n.saturating_mul(size) >= PAGE;
+    ways <= FEW_WAYS && is_long && is_pages_apart(layout.row_stride, size)
 }
 
 /// Terms of a region at least: enough to be worth taking.
@@ -156,7 +159,7 @@ pub fn regions<E, P, A>(kernel: &Kernel<E, P, A>, a: Layout, b: Layout, threads:
         return (1, 1);
     }
     let (m, n, tile) = (a.rows, b.cols, kernel.tile());
-    let Choice { pack_a, pack_b, copying, .. } = with_room_for_sums(kernel, a, b, m, n);
+    let Choice { pack_a, pack_b, copying, .. } = with_room_for_sums(kernel, a, b, (m, n), first_level_ways());
     let (tall, wide) = (m.div_ceil(tile.0).max(1), n.div_ceil(tile.1).max(1));
     let moves_a = if pack_a { 2 * m } else { m };
     let moves_b = if pack_b && copying.is_none() { 2 * n } else { n };
@@ -227,25 +230,41 @@ mod tests {
         assert!(strip.block.nc >= 8);
     }
 
+    /// Which operands of a product of plain `m x k` and `k x n` elements are packed, and in which blocks.
+    fn packed(m: usize, n: usize, k: usize, ways: usize) -> ([bool; 2], Blocking) {
+        let kernel = <PlusTimes<f32> as Vectorised>::kernel(Isa::Portable);
+        let (a, b) = (Layout::row_major(m, k), Layout::row_major(k, n));
+        let choice = with_room_for_sums(&kernel, a, b, (m, n), ways);
+        ([choice.pack_a, choice.pack_b], choice.block)
+    }
+
     #[test]
     fn rows_of_b_that_share_sets_are_packed_for_few_rows() {
         let kernel = <PlusTimes<f32> as Vectorised>::kernel(Isa::Portable);
         let tall = kernel.in_place.as_ref().expect("it has tiles in place").both.heights.tall;
-        let choice = |m, n, k| {
-            let choice = choose(&kernel, Layout::row_major(m, k), Layout::row_major(k, n), (m, n), Sums::InC);
-            ([choice.pack_a, choice.pack_b], choice.block)
-        };
         for (m, n, k) in [(tall + 1, 4096, 4096), (FEW_ROWS, 1024, 1000), (16, 2048, 33)] {
-            let (packed, block) = choice(m, n, k);
-            assert_eq!((packed, block.kc), ([true; 2], STREAMS), "{m}x{n}x{k}");
-            // A page of B is used up at once.
-            assert!(block.nc * size_of::<f32>() >= PAGE, "{block:?}");
+            let (operands, block) = packed(m, n, k, 8);
+            assert_eq!((operands, block.kc), ([true; 2], STREAMS), "{m}x{n}x{k}");
+            // A page of B is used up at once, if the second-level cache holds so much.
+            let most = second_level() / 2 / (STREAMS * size_of::<f32>());
+            assert!(block.nc >= most.min(PAGE / size_of::<f32>()), "{block:?}");
         }
-        for (m, n) in [(tall, 4096), (16, 4100), (16, 512)] {
+        for (m, n, ways) in [(tall, 4096, 8), (16, 4100, 8), (16, 512, 8), (16, 4096, 12)] {
             // Sums are rounded alike.
-            let (packed, block) = choice(m, n, 4096);
-            assert_eq!((packed, block.kc), ([false; 2], STREAMS), "{m}x{n}");
+            let (operands, block) = packed(m, n, 4096, ways);
+            assert_eq!((operands, block.kc), ([false; 2], STREAMS), "{m}x{n}");
         }
+    }
+
+    #[test]
+    fn rows_of_a_that_share_sets_are_packed_for_many_columns() {
+        let (operands, block) = packed(64, 256, 1024, 8);
+        assert_eq!(operands, [true; 2]);
+        for (n, k, ways) in [(255, 1024, 8), (256, 1025, 8), (256, 512, 8), (256, 1024, 12)] {
+            assert_eq!(packed(64, n, k, ways).0, [false, true], "64x{n}x{k}");
+        }
+        // Sums are rounded alike.
+        assert_eq!(packed(64, 256, 1024, 12).1.kc, block.kc);
     }
 
     /// Whatever the shape, also for sums with winners and for large ones.

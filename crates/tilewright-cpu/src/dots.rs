@@ -35,7 +35,7 @@ macro_rules! tiles {
 tiles!(avx512_vnni, avx512::I32, {1: 1 2 3 4 5 6 12} {2: 1 2 3 4 5 6 12});
 #[cfg(target_arch = "x86_64")]
 tiles!(avx2_vnni, avx2::I32, {1: 1 2 3 4 5 6} {2: 1 2 3 4 5 6});
-// An element of A takes no instruction to spread, as in the widest tiles of floats.
+// An element of A takes no instruction to spread, as in wide tiles of floats.
 #[cfg(target_arch = "aarch64")]
 tiles!(neon_dotprod, neon::I32, {1: 1 2 3 4 8} {2: 1 2 3 4 8} {3: 1 2 3 4 8});
 

@@ -1,8 +1,8 @@
 //! Max-min and min-max on floats by minima and maxima of integers: floats are ordered while they are packed, and sums made floats when they are complete.
 
 use crate::{
-    lanes::OrderedLanes,
-    op::{Op, Scalar, SelectBottleneck},
+    lanes::avx2::F32,
+    op::{Op, SelectBottleneck},
     pack::{Load, NoNan},
 };
 
@@ -20,10 +20,10 @@ impl<const MAX: bool> Load<f32, f32> for Ordered<MAX> {
 
 /// As [`SelectBottleneck`], on ordered floats.
 #[derive(Clone, Copy)]
-pub struct SelectOrdered<V, const MAX: bool>(SelectBottleneck<V, MAX>);
+pub struct SelectOrdered<const MAX: bool>(SelectBottleneck<F32, MAX>);
 
 #[allow(clippy::undocumented_unsafe_blocks)] // The callers of these methods guarantee the instruction set.
-impl<V: OrderedLanes<T: Scalar>, const MAX: bool> Op<V> for SelectOrdered<V, MAX> {
+impl<const MAX: bool> Op<F32> for SelectOrdered<MAX> {
     // As for integers.
     const UNROLL: usize = 1;
     #[inline(always)]
@@ -31,23 +31,23 @@ impl<V: OrderedLanes<T: Scalar>, const MAX: bool> Op<V> for SelectOrdered<V, MAX
         Self(unsafe { SelectBottleneck::new() })
     }
     #[inline(always)]
-    unsafe fn zero(self) -> V {
-        unsafe { self.0.zero().flipped() }
+    unsafe fn zero(self) -> F32 {
+        unsafe { self.0.zero().reordered() }
     }
     #[inline(always)]
-    unsafe fn mul(self, a: V, b: V) -> V {
+    unsafe fn mul(self, a: F32, b: F32) -> F32 {
         unsafe { if MAX { a.ordered_min(b) } else { a.ordered_max(b) } }
     }
     #[inline(always)]
-    unsafe fn add(self, acc: V, term: V) -> V {
+    unsafe fn add(self, acc: F32, term: F32) -> F32 {
         unsafe { if MAX { term.ordered_max(acc) } else { term.ordered_min(acc) } }
     }
     #[inline(always)]
-    unsafe fn resume(self, old: V) -> V {
-        unsafe { self.0.resume(old).flipped() }
+    unsafe fn resume(self, old: F32) -> F32 {
+        unsafe { self.0.resume(old).reordered() }
     }
     #[inline(always)]
-    unsafe fn finish(self, sum: V) -> V {
-        unsafe { self.0.finish(sum.flipped()) }
+    unsafe fn finish(self, sum: F32) -> F32 {
+        unsafe { self.0.finish(sum.reordered()) }
     }
 }

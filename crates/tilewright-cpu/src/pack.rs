@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::transpose;
-use crate::{cache::PAGE, lanes::prefetch_to_write, narrow::Code, op::Scalar, tile::ON_STACK};
+use crate::{cache::is_pages_apart, lanes::prefetch_to_write, narrow::Code, op::Scalar, tile::ON_STACK};
 use core::ops::Range;
 use half::{bf16, f16};
 use tilewright_core::{E4m3, E5m2, MatRef};
@@ -37,6 +37,17 @@ impl<E> Lines<E> {
         let first = unsafe { x.as_ptr().offset(layout.offset(terms.start, lines.start)) };
         let (line, term) = (layout.col_stride, layout.row_stride);
         Self { first, line, term, count: lines.len(), k: terms.len(), code, best: core::ptr::null() }
+    }
+
+    /// From line `i` on at most so many of them, from term `p` on at most so many of their terms.
+    ///
+    /// # Safety
+    /// There are a line `i` and a term `p`.
+    #[inline(always)]
+    pub unsafe fn part(&self, (i, lines): (usize, usize), (p, terms): (usize, usize)) -> Self {
+        // SAFETY: as the caller guarantees.
+        let first = unsafe { self.first.offset(i as isize * self.line + p as isize * self.term) };
+        Self { first, count: lines.min(self.count - i), k: terms.min(self.k - p), ..*self }
     }
 }
 
@@ -169,21 +180,15 @@ pub unsafe fn pack<E: Copy, P: Copy, L: Load<E, P>, const AVX2: bool>(
     to: *mut P,
 ) {
     // Lines that are side by side are read along all strips, a few terms at a time, which hardware
-    // prefetchers follow; other lines are read one strip at a time. Of terms that share a set of the
-    // first-level cache, it holds as many as it has ways.
-    let apart = s.term.unsigned_abs().wrapping_mul(size_of::<E>());
-    let terms = if apart.is_multiple_of(PAGE) { 8 } else { 16 };
+    // prefetchers follow; other lines are read one strip at a time. Terms whole pages apart share a set of the first-level cache, which has
+    // eight ways or more.
+    let terms = if is_pages_apart(s.term, size_of::<E>()) { 8 } else { 16 };
     let step = if s.line == 1 { terms } else { s.k.max(1) };
     for p in (0..s.k).step_by(step) {
         for i in (0..s.count).step_by(strips.width) {
             // SAFETY: the part lies inside the lines, and its place inside the strips.
             unsafe {
-                let part = Lines {
-                    first: s.first.offset(i as isize * s.line + p as isize * s.term),
-                    count: strips.width.min(s.count - i),
-                    k: step.min(s.k - p),
-                    ..*s
-                };
+                let part = s.part((i, strips.width), (p, step));
                 let padded = part.count.next_multiple_of(strips.unit);
                 let to = to.add(i * s.k + p * padded);
                 if s.line == 1 {

@@ -71,12 +71,7 @@ unsafe fn pack<E: Copy, H: Half<E>, const AVX2: bool>(s: &Lines<E>, strips: Stri
         for i in (0..s.count).step_by(strips.width) {
             // SAFETY: the part lies inside the lines, its pairs inside `written`, and its place inside the strips.
             unsafe {
-                let part = Lines {
-                    first: s.first.offset(i as isize * s.line + p as isize * s.term),
-                    count: strips.width.min(s.count - i),
-                    k: step.min(s.k - p),
-                    ..*s
-                };
+                let part = s.part((i, strips.width), (p, step));
                 let to = to.add(i * pairs + p / TERMS * part.count.next_multiple_of(strips.unit));
                 pack::pack::<u32, u32, Same, AVX2>(&write::<E, H>(&part, written), strips, to);
             }

@@ -11,7 +11,7 @@ use tilewright_core::{Layout, Problem, Semiring, Update};
 
 /// How [`crate::multiply`] will compute a product.
 ///
-/// Blocks and packing are those of the first region; the others differ by at most a tile.
+/// Blocks and packing are those of the first region. Others are a tile narrower or lower at most, and may be packed otherwise where that crosses a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {

@@ -163,7 +163,8 @@ fn thresholds_of_packing() {
     }
 }
 
-/// Few rows and a large B, in place or, if its rows share sets of the cache, packed: floats are summed by 32 terms, by instructions that multiply and add, whatever the rows.
+/// Few rows and a large B. It is packed if its rows share sets of a cache that hold few of them, and in place otherwise. Floats are summed by
+/// 32 terms either way, by instructions that multiply and add.
 #[test]
 fn few_rows_are_summed_by_32_terms() {
     let mut random = common::Random::new(11);
@@ -194,11 +195,14 @@ fn few_rows_are_summed_by_32_terms() {
 #[test]
 fn thresholds_of_large_operands() {
     for isa in isas() {
-        for (n, k) in [(256, 128), (257, 128), (512, 256), (513, 257), (3072, 70)] {
+        for (n, k) in [(256, 128), (257, 128), (512, 256), (513, 257), (3072, 70), (256, 1024)] {
             for m in [3, 7, 9, 13, 24, 25, 37] {
                 let case = Case { palette: Palette::Whole, ..Case::new(isa, m, n, k) };
                 check::<PlusTimes<f32>>(&case);
                 check::<PlusTimes<f64>>(&Case { join: Join::Accumulate, b: Form::REVERSED, ..case });
+                let b = Form { reverse_rows: true, ..Form::PLAIN };
+                check::<PlusTimes<f64>>(&Case { join: Join::Scale(3, -2), b, ..case });
+                check::<MinPlus<f32>>(&Case { join: Join::Accumulate, ..case });
             }
         }
     }

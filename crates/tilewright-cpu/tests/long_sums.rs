@@ -33,7 +33,7 @@ as_defined! {
     logarithms_are_added: LogPlus<f32>;
     integers_are_added: PlusTimes<i8>, PlusTimes<i16>, PlusTimes<i32>;
     sums_are_selected: MinPlus<f32>, MaxPlus<f16>, MinPlus<i16>, MaxPlus<i64>;
-    products_and_bottlenecks_are_selected: MaxTimes<f32>, MinMax<f64>, MaxMin<u8>, OrAnd;
+    products_and_bottlenecks_are_selected: MaxTimes<f32>, MaxMin<f32>, MinMax<f32>, MinMax<f64>, MaxMin<u8>, OrAnd;
 }
 
 const SHAPE: (usize, usize, usize) = (40, 33, 40_000);

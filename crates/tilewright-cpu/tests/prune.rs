@@ -192,10 +192,9 @@ fn random_elements_are_pruned() {
                     both::<i32>(special_in, how),
                     both::<i64>(special_in, how),
                 ];
-                assert!(
-                    floats.iter().chain(&integers).all(|pruned| *pruned == [true; 2]),
-                    "{how:?}, {special_in}"
-                );
+                // Among threads it depends on which rows come first whether pruning goes on.
+                let pruned = floats.iter().chain(&integers).all(|pruned| *pruned == [true; 2]);
+                assert!(pruned || threads > 1, "{how:?}, {special_in}");
             }
         }
     }

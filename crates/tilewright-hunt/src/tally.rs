@@ -36,7 +36,7 @@ impl Tally {
         self.narrowed += u64::from(report.kernel.narrow);
         let by = ["-plus", "-times", ""].iter().position(|end| report.kernel.semiring.ends_with(end));
         self.pruned[by.unwrap_or(0)] += u64::from(report.kernel.pruned);
-        self.dots[0] += u64::from(report.kernel.dots == Dots::Vnni);
+        self.dots[0] += u64::from(matches!(report.kernel.dots, Dots::DotProd | Dots::Vnni));
         self.dots[1] += u64::from(report.kernel.dots == Dots::Amx);
         self.on_threads += u64::from(report.threads > 1);
         self.long += u64::from(case.size.2 >= LONG);

@@ -21,8 +21,6 @@ pub use dots::{FusedPairs, FusedQuads};
 #[cfg(target_arch = "aarch64")]
 pub use dots::{SignedQuads, UnsignedQuads};
 pub use floats::FloatLanes;
-#[cfg(target_arch = "x86_64")]
-pub use ordered::OrderedLanes;
 pub use pairs::PairLanes;
 
 /// Asks for the cache line at `p`, which will be written. No memory is touched.

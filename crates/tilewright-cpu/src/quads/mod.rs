@@ -31,8 +31,6 @@ const WRITTEN: usize = 32;
 const WIDEST: usize = 32;
 /// Elements of lines side by side that are packed at a time, along all strips.
 const BESIDE: usize = 4;
-/// Whether lines are transposed in registers.
-const AVX2: bool = cfg!(target_arch = "x86_64");
 /// Terms that are not there.
 const ZEROS: [u8; WIDEST] = [0; WIDEST];
 
@@ -89,12 +87,7 @@ unsafe fn pack(s: &Lines<u8>, strips: Strips, to: *mut i32, groups: Groups, how:
         for i in (0..s.count).step_by(strips.width) {
             // SAFETY: the part lies inside the lines, and its place inside the strips.
             unsafe {
-                let part = Lines {
-                    first: s.first.offset(i as isize * s.line + p as isize * s.term),
-                    count: strips.width.min(s.count - i),
-                    k: step.min(s.k - p),
-                    ..*s
-                };
+                let part = s.part((i, strips.width), (p, step));
                 let padded = part.count.next_multiple_of(strips.unit);
                 let begin = to.add(i * elements);
                 let to = begin.add(padded * (first + p / TERMS));
@@ -104,7 +97,7 @@ unsafe fn pack(s: &Lines<u8>, strips: Strips, to: *mut i32, groups: Groups, how:
                     // The lines lie here until they are packed.
                     let mut space = MaybeUninit::uninit();
                     let lines = columns(&part, how, begin, &mut space);
-                    pack::pack::<i32, i32, Same, AVX2>(&lines, strips, to);
+                    pack::pack::<i32, i32, Same, true>(&lines, strips, to);
                 }
             }
         }

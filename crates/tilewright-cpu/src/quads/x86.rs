@@ -152,7 +152,7 @@ macro_rules! with_features {
             }
 
             /// # Safety
-            /// As [`pack::PackFn`], on a processor with these features.
+            /// As [`crate::pack::PackFn`], on a processor with these features.
             pub unsafe fn pack_a<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
                 // SAFETY: as the caller guarantees; elements are bytes.
                 unsafe { pack(&s.bytes(), strips, to, FOURS, E::A) }
@@ -161,7 +161,7 @@ macro_rules! with_features {
             /// As they are.
             ///
             /// # Safety
-            /// As [`pack::PackFn`], on a processor with these features.
+            /// As [`crate::pack::PackFn`], on a processor with these features.
             #[allow(dead_code)] // AMX comes with AVX-512.
             pub unsafe fn pack_plain<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
                 // SAFETY: as the caller guarantees; elements are bytes.
@@ -171,7 +171,7 @@ macro_rules! with_features {
             /// As they are, 64 terms of a line side by side, and then those of the next line of the strip.
             ///
             /// # Safety
-            /// As [`pack::PackFn`], on a processor with these features.
+            /// As [`crate::pack::PackFn`], on a processor with these features.
             #[target_feature(enable = $features)]
             #[allow(dead_code)]
             pub unsafe fn pack_tiles<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
@@ -180,7 +180,7 @@ macro_rules! with_features {
             }
 
             /// # Safety
-            /// As [`pack::PackFn`], on a processor with these features.
+            /// As [`crate::pack::PackFn`], on a processor with these features.
             pub unsafe fn pack_b<E: Byte>(s: &Lines<E>, strips: Strips, to: *mut i32) {
                 // SAFETY: as the caller guarantees; elements are bytes.
                 unsafe { pack(&s.bytes(), strips, to, FOURS, E::B) }
