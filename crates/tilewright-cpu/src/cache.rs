@@ -49,8 +49,8 @@ fn find(level: u32) -> Option<Cache> {
             let c = cpuid(leaf, index);
             let kind = c.eax & 0x1f;
             if c.eax >> 5 & 7 == level && (kind == DATA || kind == UNIFIED) {
-                let [ways, partitions, line, sets] = [c.ebx >> 22, c.ebx >> 12 & 0x3ff, c.ebx & 0xfff, c.ecx]
-                    .map(|least| least as usize + 1);
+                let [ways, partitions, line, sets] =
+                    [c.ebx >> 22, c.ebx >> 12 & 0x3ff, c.ebx & 0xfff, c.ecx].map(|least| least as usize + 1);
                 return Some(Cache { ways, size: ways * partitions * line * sets });
             }
         }

@@ -44,7 +44,7 @@ impl DotBy<portable::I32> for PlainPairs {
     #[inline(always)]
     unsafe fn dot(a: portable::I32, b: portable::I32, acc: portable::I32) -> portable::I32 {
         let halves = |pair: i32| [i32::from(pair as i16), pair >> 16];
-        portable::Array(core::array::from_fn(|i| {
+        portable::Array(portable::each(|i| {
             let ([low, high], [other_low, other_high]) = (halves(a.0[i]), halves(b.0[i]));
             acc.0[i].wrapping_add(low.wrapping_mul(other_low)).wrapping_add(high.wrapping_mul(other_high))
         }))

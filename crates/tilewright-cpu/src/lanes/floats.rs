@@ -134,12 +134,12 @@ arrays! {
 
 /// `f` of every element.
 #[inline(always)]
-fn all<T, R, const N: usize>(x: [T; N], f: impl Fn(T) -> R) -> [R; N] {
-    x.map(f)
+fn all<T: Copy, R: Copy + Default, const N: usize>(x: [T; N], f: impl Fn(T) -> R) -> [R; N] {
+    portable::each(|l| f(x[l]))
 }
 
 /// `f` of each two elements.
 #[inline(always)]
-fn each<T: Copy, R, const N: usize>(x: [T; N], y: [T; N], f: impl Fn(T, T) -> R) -> [R; N] {
-    core::array::from_fn(|l| f(x[l], y[l]))
+fn each<T: Copy, R: Copy + Default, const N: usize>(x: [T; N], y: [T; N], f: impl Fn(T, T) -> R) -> [R; N] {
+    portable::each(|l| f(x[l], y[l]))
 }

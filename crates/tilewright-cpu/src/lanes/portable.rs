@@ -36,7 +36,7 @@ macro_rules! array {
             unsafe fn mul(self, o: Self) -> Self { self.zip(o, $mul) }
             #[inline(always)]
             unsafe fn mul_add(self, o: Self, acc: Self) -> Self {
-                Self(core::array::from_fn(|i| $mul_add(self.0[i], o.0[i], acc.0[i])))
+                Self(each(|i| $mul_add(self.0[i], o.0[i], acc.0[i])))
             }
             #[inline(always)]
             unsafe fn min(self, acc: Self) -> Self { self.zip(acc, |x, c| if x < c { x } else { c }) }
@@ -44,18 +44,16 @@ macro_rules! array {
             unsafe fn max(self, acc: Self) -> Self { self.zip(acc, |x, c| if x > c { x } else { c }) }
             #[inline(always)]
             unsafe fn replace_above(self, limit: Self, then: Self) -> Self {
-                Self(core::array::from_fn(|i| if self.0[i] > limit.0[i] { then.0[i] } else { self.0[i] }))
+                Self(each(|i| if self.0[i] > limit.0[i] { then.0[i] } else { self.0[i] }))
             }
             #[inline(always)]
             unsafe fn replace_below(self, limit: Self, then: Self) -> Self {
-                Self(core::array::from_fn(|i| if self.0[i] < limit.0[i] { then.0[i] } else { self.0[i] }))
+                Self(each(|i| if self.0[i] < limit.0[i] { then.0[i] } else { self.0[i] }))
             }
             #[inline(always)]
             unsafe fn where_better(self, max: bool, new: Self, old: Self, then: Self) -> Self {
-                Self(core::array::from_fn(|i| {
-                    let better = if max { new.0[i] > old.0[i] } else { new.0[i] < old.0[i] };
-                    if better { then.0[i] } else { self.0[i] }
-                }))
+                let better = |i: usize| if max { new.0[i] > old.0[i] } else { new.0[i] < old.0[i] };
+                Self(each(|i| if better(i) { then.0[i] } else { self.0[i] }))
             }
             #[inline(always)]
             unsafe fn any_better(self, max: bool, o: Self) -> bool {
@@ -63,7 +61,7 @@ macro_rules! array {
             }
             #[inline(always)]
             unsafe fn where_equal(self, a: Self, b: Self, then: Self) -> Self {
-                Self(core::array::from_fn(|i| if a.0[i] == b.0[i] { then.0[i] } else { self.0[i] }))
+                Self(each(|i| if a.0[i] == b.0[i] { then.0[i] } else { self.0[i] }))
             }
             #[inline(always)]
             unsafe fn equal(self, o: Self) -> u64 {
@@ -73,10 +71,20 @@ macro_rules! array {
     )*};
 }
 
-impl<T: Copy> Array<T> {
+/// `element` of every number, by a loop: `core::array::from_fn` and `map` call a function for each of them.
+#[inline(always)]
+pub(super) fn each<T: Copy + Default, const N: usize>(element: impl Fn(usize) -> T) -> [T; N] {
+    let mut elements = [T::default(); N];
+    for (i, to) in elements.iter_mut().enumerate() {
+        *to = element(i);
+    }
+    elements
+}
+
+impl<T: Copy + Default> Array<T> {
     #[inline(always)]
     fn zip(self, o: Self, f: impl Fn(T, T) -> T) -> Self {
-        Self(core::array::from_fn(|i| f(self.0[i], o.0[i])))
+        Self(each(|i| f(self.0[i], o.0[i])))
     }
 }
 
@@ -100,7 +108,7 @@ pub struct Pairs([[u16; 2]; LEN]);
 impl Pairs {
     #[inline(always)]
     fn zip(self, o: Self, f: impl Fn(u16, u16) -> u16) -> Self {
-        Self(core::array::from_fn(|i| core::array::from_fn(|half| f(self.0[i][half], o.0[i][half]))))
+        Self(each(|i| [f(self.0[i][0], o.0[i][0]), f(self.0[i][1], o.0[i][1])]))
     }
 }
 
@@ -114,14 +122,13 @@ impl PairLanes for Pairs {
     }
     #[inline(always)]
     unsafe fn load(p: *const u32) -> Self {
-        Self(
-            unsafe { p.cast::<[u32; LEN]>().read_unaligned() }.map(|pair| [pair as u16, (pair >> 16) as u16]),
-        )
+        let pairs = unsafe { p.cast::<[u32; LEN]>().read_unaligned() };
+        Self(each(|i| [pairs[i] as u16, (pairs[i] >> 16) as u16]))
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u32) {
-        let pairs = self.0.map(|[low, high]| u32::from(low) | u32::from(high) << 16);
-        unsafe { p.cast::<[u32; LEN]>().write_unaligned(pairs) }
+        let pair = |[low, high]: [u16; 2]| u32::from(low) | u32::from(high) << 16;
+        unsafe { p.cast::<[u32; LEN]>().write_unaligned(each(|i| pair(self.0[i]))) }
     }
     #[inline(always)]
     unsafe fn add(self, o: Self) -> Self {
