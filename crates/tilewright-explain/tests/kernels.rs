@@ -27,7 +27,7 @@ fn explain(
     (request.block, request.entry) = (Some(block), entry.map(str::to_owned));
     let explained = Case::of_file(&path, &request).and_then(|case| case.explain(&gpu()));
     match explained {
-        Err(error) if ["mma.h", "cuda.h"].iter().any(|header| error.to_string().contains(header)) => {
+        Err(error) if error.hint().is_some_and(|hint| hint.contains("headers that were not found")) => {
             eprintln!("skipped: CUDA's headers are not installed: {error}");
             None
         }

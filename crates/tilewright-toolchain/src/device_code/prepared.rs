@@ -3,11 +3,11 @@
 use super::headers::{self, UNASKED};
 use super::marks::{FOR_BOTH, Marks};
 use super::options::CompilerOptions;
-use super::text::{Text, leave_out_faults, leave_out_functions, note};
+use super::text::{Text, leave_out_faults, leave_out_functions, missing, note};
 use super::tree::{self, Places};
 use crate::cache::{CacheKey, Programs};
 use crate::locate::{self, Environment};
-use crate::nvrtc::{self, Nvrtc, Output, Source};
+use crate::nvrtc::{self, CUDA_HEADERS, Nvrtc, Output, Source};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use tilewright_arch::Architecture;
@@ -121,7 +121,7 @@ impl Prepared {
             };
             let ErrorKind::Compilation { log, .. } = failed.kind() else { return Err(failed) };
             if !(attempts.next().is_some() && self.give_way(log, &mut marks)) {
-                return Err(failed);
+                return Err(self.with_missing(failed));
             }
         };
         let done = Done { image: compiled.image, log: compiled.log, entry, note: note(&self.texts) };
@@ -129,6 +129,18 @@ impl Prepared {
             cache.store(key, &done.texts());
         }
         Ok(done)
+    }
+
+    /// Names the headers that were not found: what the compiler complains of may be theirs.
+    fn with_missing(&self, failed: Error) -> Error {
+        match (failed.kind(), missing(&self.texts)) {
+            (ErrorKind::Compilation { what, target, log, hint }, Some(missing)) => {
+                let [what, target, log] = [what, target, log].map(String::clone);
+                let hint = hint.clone().also(format!("{missing}. {CUDA_HEADERS}"));
+                ErrorKind::Compilation { what, target, log, hint }.into()
+            }
+            _ => failed,
+        }
     }
 
     /// Makes the texts so that the compiler may have less to complain about; `false` where nothing can be done.

@@ -137,13 +137,15 @@ pub fn leave_out_faults(texts: &mut [Text], log: &str, marks: &Marks) -> bool {
     has_changed
 }
 
+/// The headers that were not found, in words; `None` for none.
+pub fn missing(texts: &[Text]) -> Option<String> {
+    let missing: BTreeSet<&str> = texts.iter().flat_map(|text| &text.missing).map(String::as_str).collect();
+    (!missing.is_empty()).then(|| format!("headers that were not found: {}", some(missing.into_iter())))
+}
+
 /// What was left out, in words; `None` for nothing.
 pub fn note(texts: &[Text]) -> Option<String> {
-    let missing: BTreeSet<&str> = texts.iter().flat_map(|text| &text.missing).map(String::as_str).collect();
-    let mut parts = Vec::new();
-    if !missing.is_empty() {
-        parts.push(format!("headers that were not found: {}", some(missing.into_iter())));
-    }
+    let mut parts: Vec<String> = missing(texts).into_iter().collect();
     let (main, headers) = texts.split_first()?;
     let with_lines: Vec<&Text> = headers.iter().filter(|text| !text.lines.is_empty()).collect();
     if !main.lines.is_empty() {

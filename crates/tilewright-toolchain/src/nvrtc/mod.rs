@@ -383,6 +383,9 @@ fn text(functions: &functions::Functions, code: functions::Code) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
+/// Where CUDA's headers come from.
+pub(crate) const CUDA_HEADERS: &str = "CUDA's headers come with the toolkit, or with pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl";
+
 /// What a person can do about the usual complaints.
 fn hint(log: &str) -> String {
     let known = [
@@ -390,10 +393,7 @@ fn hint(log: &str) -> String {
             "cannot open source file",
             "headers are looked for beside the file, where -I says, and in the toolkit or the Python wheels that the compiler belongs to",
         ),
-        (
-            "could not open source file",
-            "CUDA's headers come with the toolkit, or with pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl",
-        ),
+        ("could not open source file", CUDA_HEADERS),
         (
             "invalid value for --gpu-architecture",
             "this NVRTC does not know the architecture. A newer one knows newer GPUs; an older one knows GPUs that were left out since: NVRTC 12.9 the last below 7.5",
