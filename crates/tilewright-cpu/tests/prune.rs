@@ -204,7 +204,8 @@ fn random_elements_are_pruned() {
 #[test]
 fn other_elements() {
     let (m, n, k) = SHAPE;
-    let how = How { by_columns: [false; 3], joins: false, options: Options::default() };
+    let options = Options { threads: 1, ..Options::default() };
+    let how = How { by_columns: [false; 3], joins: false, options };
     type Element = fn(usize) -> f32;
     let elements: [(&str, Element, bool); 8] = [
         ("all alike", |_| 2.5, false),
@@ -279,7 +280,7 @@ fn the_plan_tells() {
         let (mut a, b) = (random::<f64>(m * k, 0, 5), random::<f64>(k * n, 0, 6));
         // Most elements of A are so far from the others that no look says that pruning does not pay.
         a.iter_mut().enumerate().filter(|(at, _)| at % 16 != 0).for_each(|(_, x)| *x += 4.0);
-        let options = Options { isa: Some(Isa::best()), ..Options::default() };
+        let options = Options { threads: 1, isa: Some(Isa::best()), ..Options::default() };
         let layouts = [Layout::row_major(m, k), Layout::row_major(k, n), Layout::row_major(m, n)];
         let problem = Problem::new(layouts[0], layouts[1], layouts[2]).unwrap();
         assert_eq!(plan::<MinPlus<f64>>(&problem, &Update::Replace, &options).unwrap().prunes, prunes);
