@@ -39,7 +39,8 @@ trait Engine: Vectorised {
 
 /// Tables of every register tile of an instruction set, as `{vectors: rows rows ...}`. The largest is the one
 /// whose accumulators leave room for a row of B and an element of A;
-/// wide tiles have as many rows and vectors as multiply-add leaves room for. Of packed operands two low tiles take little longer than one of a height that is missing. In place there
+/// wide tiles have as many rows and vectors as multiply-add leaves room for.
+/// Of packed operands two low tiles take little longer than one of a height that is missing. In place there
 /// are all heights: where rows of A are few, B is most of what is read, and would be read twice. There are no more than eight, because rows that are a multiple
 /// of 4 KiB apart share a set of the first-level cache, which has eight ways on AMD's processors.
 macro_rules! tables {

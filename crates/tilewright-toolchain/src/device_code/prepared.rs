@@ -233,4 +233,29 @@ mod tests {
         let unknown = text.replace("\"two.h\"", "<cstdint>\n#define NAME \"two.h\"\n#include NAME");
         assert_eq!(entries(&unknown, "1", Output::Ptx).0, 4);
     }
+
+    /// Without NVRTC too: what the compiler says of a name tells nobody that its header is missing.
+    #[test]
+    fn headers_that_were_not_found_are_named() {
+        let text = |missing: Vec<String>| Text::new("k.cu".into(), String::new(), missing);
+        let hint = |texts: Vec<Text>| {
+            let prepared = Prepared {
+                texts,
+                arguments: Vec::new(),
+                headers: Vec::new(),
+                instance: None,
+                identity: None,
+            };
+            let failed = ErrorKind::Compilation {
+                what: "k.cu".into(),
+                target: "sm_90".into(),
+                log: "identifier \"__half\" is undefined".into(),
+                hint: "".into(),
+            };
+            prepared.with_missing(failed.into()).hint().unwrap_or_default()
+        };
+        let named = hint(vec![text(vec!["cuda_fp16.h".into()])]);
+        assert!(named.starts_with("headers that were not found: cuda_fp16.h. CUDA's headers"), "{named}");
+        assert_eq!(hint(vec![text(Vec::new())]), "");
+    }
 }
